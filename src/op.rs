@@ -102,10 +102,19 @@ impl fmt::Display for Value {
 /// What a client is asked to do. A closed set: a new kind of operation is a new case here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
-    Read { key: i64 },
-    Write { key: i64, value: i64 },
+    Read {
+        key: i64,
+    },
+    Write {
+        key: i64,
+        value: i64,
+    },
     /// Set to `to` if the register holds `from`.
-    Cas { key: i64, from: i64, to: i64 },
+    Cas {
+        key: i64,
+        from: i64,
+        to: i64,
+    },
 }
 
 impl Call {

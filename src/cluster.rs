@@ -1,0 +1,49 @@
+//! The seam between the run loop and a world: topology, view, actions and the coordination service.
+//!
+//! Nothing here knows which world is behind it, and nothing here names a workload or a checker.
+
+mod action;
+mod coordination;
+mod topology;
+mod view;
+
+use std::future::Future;
+
+pub use action::{Action, Applied, Check, FaultId, Link, Proof};
+pub use coordination::{
+    Coordination, CoordinationError, CreateMode, MultiOp, MultiResult, SessionEvent, Stat, Watch,
+    WatchEvent, WatchKind, Watched,
+};
+pub use topology::{Node, Role, Topology};
+pub use view::{NodeState, NodeView, View};
+
+use crate::op::{Call, NodeName, Outcome};
+
+/// One logical client, bound to one node. It sends each call at most once and hides nothing.
+pub trait Client {
+    /// Performs one call. Anything that may have happened is `Info`.
+    fn invoke(&mut self, call: &Call) -> impl Future<Output = Outcome>;
+}
+
+/// A running cluster in one of the two worlds.
+pub trait Cluster {
+    /// A session with the coordination service (ZooKeeper).
+    type Session: Coordination + 'static;
+
+    fn topology(&self) -> &Topology;
+
+    /// Opens a session with exactly this server; fails rather than trying another.
+    fn connect(
+        &self,
+        node: &NodeName,
+        session_timeout: std::time::Duration,
+    ) -> impl Future<Output = Result<Self::Session, CoordinationError>> + 'static;
+
+    /// Who is up, who leads: best effort, asked from the services themselves.
+    fn view(&self) -> impl Future<Output = View>;
+
+    /// Performs one primitive action and proves it on the data plane.
+    ///
+    /// An error means that the harness broke, not that the fault did not act.
+    fn apply(&self, action: &Action) -> impl Future<Output = anyhow::Result<Applied>>;
+}

@@ -1,0 +1,59 @@
+//! Which nodes there are, what role each plays and where it is reached.
+
+use std::fmt;
+use std::net::Ipv4Addr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::op::NodeName;
+
+/// What a node is in its cluster. A closed set: a new service is a new case here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    Zookeeper,
+}
+
+impl Role {
+    pub const ALL: [Role; 1] = [Role::Zookeeper];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Zookeeper => "zookeeper",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One node: a service with a name, a role and a fixed address for the whole run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub name: NodeName,
+    pub role: Role,
+    pub address: Ipv4Addr,
+}
+
+/// The nodes of a cluster, in a fixed order: by role, then by number.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Topology {
+    pub nodes: Vec<Node>,
+}
+
+impl Topology {
+    pub fn node(&self, name: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| &*node.name == name)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &NodeName> {
+        self.nodes.iter().map(|node| &node.name)
+    }
+
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(move |node| node.role == role)
+    }
+}

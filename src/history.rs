@@ -1,0 +1,54 @@
+//! A history: the events of a run in the order seen, and its text form. Pure: bytes in, bytes out.
+
+mod line;
+
+pub use line::{LineError, parse_line, write_line};
+
+use crate::op::{Event, Kind, Process};
+
+/// The events of one run, dense by index.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    events: Vec<Event>,
+}
+
+impl History {
+    /// Takes events as they are; the caller has checked or numbered them.
+    pub fn new(events: Vec<Event>) -> History {
+        History { events }
+    }
+
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    pub fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Client operations as pairs: the invocation, and its completion if there is one.
+    ///
+    /// An operation without completion ran when the history ended and counts as `info`.
+    pub fn operations(&self) -> Vec<(&Event, Option<&Event>)> {
+        let mut open = rustc_hash::FxHashMap::default();
+        let mut operations: Vec<(&Event, Option<&Event>)> = Vec::new();
+        for event in &self.events {
+            let Process::Client(process) = event.process else { continue };
+            if event.kind == Kind::Invoke {
+                open.insert(process, operations.len());
+                operations.push((event, None));
+            } else if let Some(position) = open.remove(&process) {
+                operations[position].1 = Some(event);
+            }
+        }
+        operations
+    }
+}

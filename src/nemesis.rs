@@ -1,0 +1,6 @@
+//! Faults as data: what breaks, whom, when; the plan that turns intent into actions; the record of it.
+//! Pure: it names no world.
+
+mod record;
+
+pub use record::{Deed, FaultRecord, Phase};
