@@ -1,0 +1,97 @@
+//! The command line: one file a subcommand. Arguments as typed here, meaning in the modules they call.
+
+mod arguments;
+mod check;
+mod completions;
+mod describe;
+mod doctor;
+mod down;
+mod images;
+mod list;
+mod report;
+mod run;
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+pub use run::RunArguments;
+
+/// Exit codes, as in the README's table.
+pub mod exit {
+    pub const VALID: i32 = 0;
+    pub const INVALID: i32 = 1;
+    pub const UNKNOWN: i32 = 2;
+    pub const INFRASTRUCTURE: i32 = 3;
+    pub const USAGE: i32 = 64;
+    pub const INTERRUPTED: i32 = 130;
+}
+
+/// Starts a real cluster (or its simulation), breaks it, and tells from the history whether it kept
+/// its promises.
+#[derive(Parser)]
+#[command(name = "stormglass", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 valid, 1 invalid, 2 unknown, 3 infrastructure, 64 usage, 130 interrupted";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a workload while nemeses break things, and judge what happened
+    Run(Box<RunArguments>),
+    /// List workloads, nemeses, checkers, anomalies, services or variants
+    List(list::Arguments),
+    /// Show one workload, nemesis, checker, anomaly or variant whole
+    Describe(describe::Arguments),
+    /// Judge a results folder or a history file again
+    Check(check::Arguments),
+    /// Write a run's report.html and junit.xml again from its history
+    Report(report::Arguments),
+    /// Remove what runs have left behind: containers, networks, volumes, rules
+    Down(down::Arguments),
+    /// Show or build the images that runs use
+    Images(images::Arguments),
+    /// Tell what this host and its Docker engine can and cannot do
+    Doctor(doctor::Arguments),
+    /// Print a completion script for a shell
+    Completions(completions::Arguments),
+    /// The hand inside the host; started by runs in a container of their own
+    #[command(hide = true)]
+    Agent(crate::agent::Arguments),
+    /// Keeps a node's network namespace; started by runs
+    #[command(hide = true)]
+    Hold,
+}
+
+/// Parses the arguments, does what they say, and returns the exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { exit::USAGE } else { exit::VALID };
+        }
+    };
+    match cli.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::List(arguments) => list::list(&arguments),
+        Command::Describe(arguments) => describe::describe(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Down(arguments) => down::down(&arguments),
+        Command::Images(arguments) => images::images(&arguments),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Agent(arguments) => crate::agent::run(&arguments),
+        Command::Hold => crate::agent::hold(),
+    }
+}
+
+/// Prints an error as one paragraph on stderr and returns its exit code.
+fn fail(code: i32, error: impl std::fmt::Display) -> i32 {
+    eprintln!("stormglass: {error}");
+    code
+}

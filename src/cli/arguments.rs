@@ -1,0 +1,54 @@
+//! Argument types shared by subcommands: what was typed, parsed into what it means.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use crate::cluster::Role;
+
+/// `NAME=VALUE`, as in `--image zookeeper=zookeeper:3.9`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    pub name: String,
+    pub value: String,
+}
+
+impl FromStr for Pair {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Pair, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+                Ok(Pair { name: name.to_owned(), value: value.to_owned() })
+            }
+            _ => Err(format!("expected name=value, found `{text}`")),
+        }
+    }
+}
+
+pub fn map(pairs: &[Pair]) -> BTreeMap<String, String> {
+    pairs.iter().map(|pair| (pair.name.clone(), pair.value.clone())).collect()
+}
+
+/// `ROLE=COUNT`, as in `--nodes zookeeper=5`.
+pub fn node_count(text: &str) -> Result<(Role, usize), String> {
+    let pair: Pair = text.parse()?;
+    let role = role(&pair.name)?;
+    match pair.value.parse() {
+        Ok(count @ 1..=99) => Ok((role, count)),
+        _ => Err(format!("expected 1 to 99 nodes, found `{}`", pair.value)),
+    }
+}
+
+/// `ROLE=VARIANT`; a bare name sets the only role there is a variant of.
+pub fn variant(text: &str) -> Result<(String, String), String> {
+    let (role_name, name) = text.split_once('=').unwrap_or((Role::Zookeeper.name(), text));
+    role(role_name)?;
+    Ok((role_name.to_owned(), name.to_owned()))
+}
+
+fn role(name: &str) -> Result<Role, String> {
+    Role::ALL.into_iter().find(|role| role.name() == name).ok_or_else(|| {
+        let names = Role::ALL.map(Role::name).join(", ");
+        format!("there is no service `{name}`; there is {names}")
+    })
+}

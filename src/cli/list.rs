@@ -1,0 +1,112 @@
+//! `stormglass list`: what there is, a line each.
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::{exit, fail};
+use crate::catalog::Catalog;
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum What {
+    Workloads,
+    Nemeses,
+    Checkers,
+    Anomalies,
+    Services,
+    Variants,
+}
+
+impl What {
+    const ALL: [What; 6] = [
+        What::Workloads,
+        What::Nemeses,
+        What::Checkers,
+        What::Anomalies,
+        What::Services,
+        What::Variants,
+    ];
+
+    fn title(self) -> &'static str {
+        match self {
+            What::Workloads => "workloads",
+            What::Nemeses => "nemeses",
+            What::Checkers => "checkers",
+            What::Anomalies => "anomalies",
+            What::Services => "services",
+            What::Variants => "variants",
+        }
+    }
+
+    /// Names with their descriptions.
+    fn rows(self) -> Result<Vec<(String, String)>, crate::catalog::CatalogError> {
+        let fixed = |rows: &[(&str, &str)]| {
+            rows.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+        };
+        Ok(match self {
+            What::Workloads => catalogue(Catalog::Workloads)?,
+            What::Nemeses => catalogue(Catalog::Nemeses)?,
+            What::Checkers => fixed(crate::checker::CHECKERS),
+            What::Anomalies => fixed(crate::checker::ANOMALIES),
+            What::Services => super::images::services(),
+            What::Variants => crate::sim::Variant::ALL
+                .iter()
+                .map(|variant| {
+                    (format!("zookeeper={}", variant.name()), variant.description().to_owned())
+                })
+                .collect(),
+        })
+    }
+}
+
+fn catalogue(catalog: Catalog) -> Result<Vec<(String, String)>, crate::catalog::CatalogError> {
+    let row = |name: String| {
+        let entry = catalog.load(&name)?;
+        let description = entry.description().to_owned();
+        Ok((name, description))
+    };
+    catalog.names().into_iter().map(row).collect()
+}
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Which list; all of them where absent
+    what: Option<What>,
+    /// One JSON object instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn list(arguments: &Arguments) -> i32 {
+    let lists = arguments.what.map_or(What::ALL.to_vec(), |what| vec![what]);
+    let mut all = serde_json::Map::new();
+    for what in &lists {
+        let rows = match what.rows() {
+            Ok(rows) => rows,
+            Err(error) => return fail(exit::USAGE, error),
+        };
+        if arguments.json {
+            let rows = rows.iter().map(|(name, text)| json!({"name": name, "description": text}));
+            all.insert(what.title().into(), rows.collect());
+        } else {
+            print_rows(what.title(), &rows, lists.len() > 1);
+        }
+    }
+    if arguments.json {
+        println!("{:#}", serde_json::Value::Object(all));
+    }
+    exit::VALID
+}
+
+fn print_rows(title: &str, rows: &[(String, String)], titled: bool) {
+    if titled {
+        println!("{title}:");
+    }
+    let indent = if titled { "  " } else { "" };
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, text) in rows {
+        println!("{indent}{name:width$}  {text}");
+    }
+    if titled {
+        println!();
+    }
+}

@@ -1,0 +1,266 @@
+//! The run loop: the one place that juggles futures. It drives either world through its traits, asks
+//! generators what is next, performs it, and records every event in the order it saw it.
+//!
+//! Phases: main (workload and nemesis) → heal (undo every fault, prove it) → recover (await a healthy
+//! view, workload running) → drain (final reads). It never judges and never writes a file.
+
+mod fault;
+mod invoke;
+mod phase;
+mod sink;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::future::LocalBoxFuture;
+use futures::stream::FuturesUnordered;
+use tokio::time::{Instant, sleep_until};
+
+pub use sink::{Interrupt, Sink};
+
+use crate::cluster::{Action, Client, Cluster, FaultId, View};
+use crate::generator::{Context, Generator, Next, Step, Threads, To, What};
+use crate::history::History;
+use crate::nemesis::{Deed, FaultRecord, Phase, Schedule};
+use crate::op::{Call, Event, Kind, Nanos, NodeName, Outcome, Process, Value};
+use crate::rng::Rng;
+use crate::scenario::NamedFault;
+
+/// What a run is to do. All chance comes from `rng`.
+pub struct Settings {
+    pub concurrency: usize,
+    pub operation_timeout: Nanos,
+    /// Length of the main phase.
+    pub main: Nanos,
+    pub recover_within: Nanos,
+    pub faults: Vec<NamedFault>,
+    pub rng: Rng,
+}
+
+/// Where operations come from and who performs them.
+pub struct Work<K> {
+    /// Client operations for main, heal and recover; endless.
+    pub main: Box<dyn Generator>,
+    /// Final operations, made from what `main` has done so far.
+    pub drain: Box<dyn FnOnce() -> Box<dyn Generator>>,
+    /// A fresh client of this process for this node.
+    pub client: Box<dyn Fn(Process, &NodeName) -> K>,
+}
+
+/// What a run left behind.
+pub struct Ran {
+    pub history: History,
+    /// Arrivals that found no free process, by node.
+    pub dropped: BTreeMap<NodeName, u64>,
+    /// Failures of the harness itself, first one first.
+    pub harness: Vec<String>,
+    /// How often the user asked to stop.
+    pub interrupts: u32,
+}
+
+/// Something that was under way and has ended.
+enum Done<K> {
+    Called { thread: usize, call: Call, client: Option<K>, outcome: Outcome },
+    Viewed { position: usize, view: View },
+    Acted { fault: FaultId, position: usize, step: Step, deeds: Vec<Deed>, errors: Vec<String> },
+    Looked { view: View },
+}
+
+/// A fault that is installed, or may be.
+struct InForce {
+    position: usize,
+    actions: Vec<Action>,
+}
+
+struct Loop<'a, C: Cluster, K: Client> {
+    cluster: &'a C,
+    settings: &'a Settings,
+    start: Instant,
+    phase: Phase,
+    phase_since: Nanos,
+    threads: Threads,
+    nodes: Vec<NodeName>,
+    clients: Vec<Option<K>>,
+    make_client: Box<dyn Fn(Process, &NodeName) -> K>,
+    work: Box<dyn Generator>,
+    drain: Option<Box<dyn FnOnce() -> Box<dyn Generator>>>,
+    work_done: bool,
+    schedule: Schedule,
+    rng: Rng,
+    next_fault: u32,
+    in_force: BTreeMap<FaultId, InForce>,
+    /// Threads that have not completed an `ok` since recover began.
+    unanswered: Vec<bool>,
+    looking: bool,
+    look_at: Nanos,
+    healthy: bool,
+    last_view: View,
+    running: FuturesUnordered<LocalBoxFuture<'a, Done<K>>>,
+    sink: &'a mut dyn Sink,
+    interrupt: &'a Interrupt,
+    ran: Ran,
+}
+
+/// Runs the whole scenario against a cluster that is up.
+pub async fn run<C: Cluster, K: Client + 'static>(
+    cluster: &C,
+    settings: &Settings,
+    work: Work<K>,
+    sink: &mut dyn Sink,
+    interrupt: &Interrupt,
+) -> Ran {
+    let nodes: Vec<NodeName> = cluster.topology().names().cloned().collect();
+    let threads = Threads::new(settings.concurrency, nodes.len());
+    let faults = settings.faults.iter().map(|named| &named.fault);
+    let run = Loop {
+        cluster,
+        settings,
+        start: Instant::now(),
+        phase: Phase::Up,
+        phase_since: 0,
+        clients: (0..settings.concurrency).map(|_| None).collect(),
+        unanswered: vec![true; settings.concurrency],
+        threads,
+        nodes,
+        make_client: work.client,
+        work: work.main,
+        drain: Some(work.drain),
+        work_done: false,
+        schedule: Schedule::new(faults, settings.main),
+        rng: settings.rng.fork("nemesis"),
+        next_fault: 1,
+        in_force: BTreeMap::new(),
+        looking: false,
+        look_at: 0,
+        healthy: false,
+        last_view: View::default(),
+        running: FuturesUnordered::new(),
+        sink,
+        interrupt,
+        ran: Ran {
+            history: History::default(),
+            dropped: BTreeMap::new(),
+            harness: Vec::new(),
+            interrupts: 0,
+        },
+    };
+    run.drive().await
+}
+
+impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
+    async fn drive(mut self) -> Ran {
+        self.enter(Phase::Main);
+        loop {
+            self.ran.interrupts = self.interrupt.count();
+            let wake = self.dispatch();
+            if self.phase_is_over() {
+                if !self.next_phase() {
+                    return self.finish();
+                }
+                continue;
+            }
+            let wake = wake.map(|at| self.start + std::time::Duration::from_nanos(at));
+            tokio::select! {
+                biased;
+                Some(done) = self.running.next() => self.complete(done),
+                () = self.interrupt.raised() => {}
+                () = async { sleep_until(wake.unwrap_or(self.start)).await }, if wake.is_some() => {}
+            }
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(Nanos::MAX)
+    }
+
+    /// Starts all that is due and returns the time at which to look again, if any.
+    fn dispatch(&mut self) -> Option<Nanos> {
+        let work = self.dispatch_work();
+        let nemesis = self.dispatch_nemesis();
+        let phase = self.dispatch_phase();
+        [work, nemesis, phase].into_iter().flatten().min()
+    }
+
+    fn dispatch_work(&mut self) -> Option<Nanos> {
+        while !self.work_done {
+            let context = Context { time: self.now(), threads: &self.threads };
+            match self.work.next(&context) {
+                Next::Do { what, to } => self.begin(what, to),
+                Next::Dropped { node } => *self.dropped_on(node) += 1,
+                Next::Wait { until } => return until,
+                Next::Done => self.work_done = true,
+            }
+        }
+        None
+    }
+
+    fn dropped_on(&mut self, node: usize) -> &mut u64 {
+        self.ran.dropped.entry(self.nodes[node].clone()).or_default()
+    }
+
+    fn begin(&mut self, what: What, to: To) {
+        match what {
+            What::Call(call) => match self.threads.pick(to) {
+                Some(thread) => self.invoke(thread, call),
+                None => self.fail_harness(format!("no free process for {call:?}, sent to {to:?}")),
+            },
+            What::Nemesis(step) => self.begin_step(step),
+            What::Log(line) => {
+                let value = Value::Json(Box::new(line.as_ref().into()));
+                self.record(Kind::Info, Process::Nemesis, None, "log".into(), None, value, None);
+            }
+        }
+    }
+
+    fn complete(&mut self, done: Done<K>) {
+        match done {
+            Done::Called { thread, call, client, outcome } => self.returned(thread, &call, client, outcome),
+            Done::Viewed { position, view } => self.plan(position, view),
+            Done::Acted { fault, position, step, deeds, errors } => {
+                self.acted(fault, position, step, deeds, errors);
+            }
+            Done::Looked { view } => self.looked(view),
+        }
+    }
+
+    /// Numbers, stores and announces one event.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
+    fn record(
+        &mut self,
+        kind: Kind,
+        process: Process,
+        node: Option<NodeName>,
+        f: Arc<str>,
+        key: Option<crate::op::Key>,
+        value: Value,
+        error: Option<String>,
+    ) {
+        let index = self.ran.history.len() as u64;
+        let event = Event { index, time: self.now(), kind, process, node, f, key, value, error };
+        self.sink.record(&event);
+        self.work.observe(&Context { time: event.time, threads: &self.threads }, &event);
+        self.ran.history.push(event);
+    }
+
+    fn record_nemesis(&mut self, f: &str, record: &FaultRecord) {
+        let value = record.to_value();
+        self.record(Kind::Info, Process::Nemesis, None, f.into(), None, value, None);
+    }
+
+    /// The first failure of the harness is sticky: the run heals, collects and ends.
+    fn fail_harness(&mut self, error: String) {
+        self.record_nemesis("harness", &FaultRecord::Harness { error: error.clone() });
+        self.ran.harness.push(error);
+    }
+
+    fn finish(mut self) -> Ran {
+        for (node, count) in std::mem::take(&mut self.ran.dropped) {
+            self.record_nemesis("dropped", &FaultRecord::Dropped { node: node.clone(), count });
+            self.ran.dropped.insert(node, count);
+        }
+        self.enter(Phase::Down);
+        self.sink.flush();
+        self.ran
+    }
+}

@@ -1,0 +1,151 @@
+//! Nemesis steps: look, plan, write ahead, act, record with proof; and the exact way back.
+
+use futures::FutureExt;
+use futures::future::join_all;
+
+use super::{Done, InForce, Loop};
+use crate::cluster::{Action, Applied, Client, Cluster, FaultId, View};
+use crate::generator::{Context, Generator, Next, Step, What};
+use crate::nemesis::{Deed, FaultRecord, Phase};
+use crate::op::Nanos;
+
+impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
+    pub(super) fn dispatch_nemesis(&mut self) -> Option<Nanos> {
+        if self.phase != Phase::Main {
+            return None;
+        }
+        loop {
+            let context = Context { time: self.now(), threads: &self.threads };
+            match self.schedule.next(&context) {
+                Next::Do { what: What::Nemesis(step), .. } => self.begin_step(step),
+                Next::Wait { until } => return until,
+                _ => return None,
+            }
+        }
+    }
+
+    pub(super) fn begin_step(&mut self, step: Step) {
+        match step {
+            Step::Begin { fault: position } => {
+                self.threads.nemesis_free = false;
+                let cluster = self.cluster;
+                let look = async move { Done::Viewed { position, view: cluster.view().await } };
+                self.running.push(look.boxed_local());
+            }
+            Step::End { fault: position } => {
+                let fault = self.in_force.iter().find(|(_, force)| force.position == position);
+                // A fault that was skipped has nothing to end.
+                if let Some((fault, _)) = fault {
+                    self.undo(*fault);
+                }
+            }
+        }
+    }
+
+    /// The view has come: resolve the target, write the plan ahead, act.
+    pub(super) fn plan(&mut self, position: usize, view: View) {
+        let fault = FaultId(self.next_fault);
+        self.next_fault += 1;
+        let name = self.settings.faults[position].nemesis.clone();
+        let intent = &self.settings.faults[position].fault;
+        let plan = match self.phase {
+            Phase::Main => intent.plan(fault, self.cluster.topology(), &view, &mut self.rng),
+            _ => Err("the main phase ended before it could begin".into()),
+        };
+        self.record_view(view);
+        match plan {
+            Err(why) => {
+                self.record_nemesis(&name, &FaultRecord::Skipped { fault, why });
+                self.threads.nemesis_free = true;
+            }
+            Ok(plan) => {
+                let actions = plan.actions.clone();
+                self.record_ahead(&name, &FaultRecord::Begin { fault, targets: plan.targets, actions });
+                // From here on the fault may be in force, whatever happens to us.
+                self.in_force.insert(fault, InForce { position, actions: plan.actions.clone() });
+                self.act(fault, position, Step::Begin { fault: position }, plan.actions);
+            }
+        }
+    }
+
+    /// Takes a fault back, action by action, all at once.
+    pub(super) fn undo(&mut self, fault: FaultId) {
+        self.threads.nemesis_free = false;
+        let force = &self.in_force[&fault];
+        let position = force.position;
+        let actions: Vec<Action> = force.actions.iter().rev().map(Action::undo).collect();
+        let name = self.settings.faults[position].nemesis.clone();
+        self.record_ahead(&name, &FaultRecord::End { fault, actions: actions.clone() });
+        self.act(fault, position, Step::End { fault: position }, actions);
+    }
+
+    fn act(&mut self, fault: FaultId, position: usize, step: Step, actions: Vec<Action>) {
+        let cluster = self.cluster;
+        let act = async move {
+            let outcomes = join_all(actions.iter().map(|action| cluster.apply(action))).await;
+            let mut errors = Vec::new();
+            let mut deeds = Vec::new();
+            for (action, outcome) in actions.into_iter().zip(outcomes) {
+                let outcome = outcome.unwrap_or_else(|error| {
+                    let why = format!("{error:#}");
+                    errors.push(format!("{} of {fault}: {why}", action.name()));
+                    Applied::Indeterminate { why, proof: None }
+                });
+                deeds.push(Deed { action, outcome });
+            }
+            Done::Acted { fault, position, step, deeds, errors }
+        };
+        self.running.push(act.boxed_local());
+    }
+
+    pub(super) fn acted(
+        &mut self,
+        fault: FaultId,
+        position: usize,
+        step: Step,
+        deeds: Vec<Deed>,
+        errors: Vec<String>,
+    ) {
+        let name = self.settings.faults[position].nemesis.clone();
+        let done = |deed: &&Deed| !matches!(deed.outcome, Applied::Skipped { .. });
+        match step {
+            Step::Begin { .. } => {
+                let actions: Vec<Action> =
+                    deeds.iter().filter(done).map(|deed| deed.action.clone()).collect();
+                if actions.is_empty() {
+                    self.in_force.remove(&fault);
+                } else {
+                    self.in_force.insert(fault, InForce { position, actions });
+                }
+                self.record_nemesis(&name, &FaultRecord::Began { fault, deeds });
+            }
+            Step::End { .. } => {
+                self.in_force.remove(&fault);
+                self.record_nemesis(&name, &FaultRecord::Ended { fault, deeds });
+            }
+        }
+        self.sink.flush();
+        for error in errors {
+            self.fail_harness(error);
+        }
+        self.threads.nemesis_free = true;
+    }
+
+    fn record_ahead(&mut self, name: &str, record: &FaultRecord) {
+        self.record_nemesis(name, record);
+        if let Some(event) = self.ran.history.events().last() {
+            self.sink.write_ahead(event);
+        }
+    }
+
+    /// Records a view if it tells anything new.
+    pub(super) fn record_view(&mut self, view: View) {
+        let outline = |view: &View| -> Vec<_> {
+            view.nodes.iter().map(|(name, node)| (name.clone(), node.state, node.leads)).collect()
+        };
+        if outline(&view) != outline(&self.last_view) {
+            self.last_view = view.clone();
+            self.record_nemesis("view", &FaultRecord::View { view });
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! When a phase ends and what the next one begins with.
+
+use futures::FutureExt;
+
+use super::{Done, Loop};
+use crate::cluster::{Client, Cluster, View};
+use crate::nemesis::{FaultRecord, Phase};
+use crate::op::{MILLISECOND, Nanos};
+
+/// How often the view is asked for while the cluster recovers, and at most during main.
+const LOOK_EVERY: Nanos = 250 * MILLISECOND;
+
+impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
+    pub(super) fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.phase_since = self.now();
+        self.record_nemesis("phase", &FaultRecord::Phase { phase });
+        self.sink.flush();
+    }
+
+    /// What the phase itself has to do now, and when to look again.
+    pub(super) fn dispatch_phase(&mut self) -> Option<Nanos> {
+        match self.phase {
+            Phase::Main => {
+                self.look();
+                Some(self.settings.main.min(self.next_look()))
+            }
+            Phase::Heal => {
+                if self.threads.nemesis_free
+                    && let Some(fault) = self.in_force.keys().next_back().copied()
+                {
+                    self.undo(fault);
+                }
+                None
+            }
+            Phase::Recover => {
+                self.look();
+                Some(self.recover_deadline().min(self.next_look()))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn phase_is_over(&self) -> bool {
+        let stop = self.ran.interrupts > 0 || !self.ran.harness.is_empty();
+        match self.phase {
+            Phase::Main => stop || self.now() >= self.settings.main,
+            Phase::Heal => self.in_force.is_empty() && self.threads.nemesis_free,
+            Phase::Recover => stop || self.recovered() || self.now() >= self.recover_deadline(),
+            Phase::Drain => self.ran.interrupts > 1 || (self.work_done && self.threads.all_free()),
+            Phase::Up | Phase::Down => true,
+        }
+    }
+
+    /// Enters the next phase; false where there is none.
+    pub(super) fn next_phase(&mut self) -> bool {
+        match self.phase {
+            Phase::Up => self.enter(Phase::Main),
+            Phase::Main => self.enter(Phase::Heal),
+            Phase::Heal if self.ran.interrupts > 1 => return false,
+            Phase::Heal => {
+                self.healthy = false;
+                self.look_at = self.now();
+                self.unanswered.fill(true);
+                self.enter(Phase::Recover);
+            }
+            Phase::Recover => {
+                if let Some(drain) = self.drain.take() {
+                    self.work = drain();
+                    self.work_done = false;
+                }
+                self.enter(Phase::Drain);
+            }
+            Phase::Drain | Phase::Down => return false,
+        }
+        true
+    }
+
+    fn recovered(&self) -> bool {
+        self.healthy && self.unanswered.iter().all(|waiting| !waiting)
+    }
+
+    fn recover_deadline(&self) -> Nanos {
+        self.phase_since.saturating_add(self.settings.recover_within)
+    }
+
+    /// A look under way wakes the loop by itself.
+    fn next_look(&self) -> Nanos {
+        if self.looking { Nanos::MAX } else { self.look_at }
+    }
+
+    fn look(&mut self) {
+        if self.looking || self.now() < self.look_at {
+            return;
+        }
+        self.looking = true;
+        let cluster = self.cluster;
+        self.running.push(async move { Done::Looked { view: cluster.view().await } }.boxed_local());
+    }
+
+    pub(super) fn looked(&mut self, view: View) {
+        self.looking = false;
+        self.look_at = self.now() + LOOK_EVERY;
+        self.healthy = view.is_healthy();
+        self.record_view(view);
+    }
+}

@@ -1,0 +1,85 @@
+//! Nemesis names to faults: a name of the catalogue, aimed elsewhere by a suffix.
+//!
+//! `kill-leader` is `kill` aimed at the leader, `pause:zookeeper2` is `pause` aimed at that node:
+//! fault and target are composed here, not written out in one file for each pair.
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::{Catalog, CatalogError};
+use crate::nemesis::{Fault, NemesisSpec, Target};
+use crate::scenario::overrides::{Overrides, ScenarioError};
+use crate::scenario::yaml::YamlError;
+
+/// A fault with the name of the nemesis that it came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedFault {
+    pub nemesis: String,
+    pub fault: Fault,
+}
+
+/// Loads nemeses named with commas between them; `none` adds nothing.
+pub fn load(names: &str, overrides: &Overrides) -> Result<Vec<NamedFault>, ScenarioError> {
+    let mut faults = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        for fault in load_one(name, overrides)?.faults {
+            faults.push(NamedFault { nemesis: name.to_owned(), fault });
+        }
+    }
+    Ok(faults)
+}
+
+fn load_one(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioError> {
+    if let Some((base, target)) = name.split_once(':') {
+        let target = target
+            .parse()
+            .map_err(|message| ScenarioError::Aim { nemesis: name.into(), message })?;
+        return aim(load_named(base, overrides)?, name, target);
+    }
+    match load_named(name, overrides) {
+        Err(ScenarioError::Catalog(unknown @ CatalogError::Unknown { .. })) => match keyword_suffix(name) {
+            Some((base, target)) if Catalog::Nemeses.load(base).is_ok() => {
+                aim(load_named(base, overrides)?, name, target)
+            }
+            _ => Err(unknown.into()),
+        },
+        other => other,
+    }
+}
+
+fn keyword_suffix(name: &str) -> Option<(&str, Target)> {
+    let (base, last) = name.rsplit_once('-')?;
+    let target = match last {
+        "all" => Target::All,
+        "one" => Target::One,
+        "minority" => Target::Minority,
+        "majority" => Target::Majority,
+        "leader" => Target::Leader,
+        _ => return None,
+    };
+    Some((base, target))
+}
+
+fn aim(mut spec: NemesisSpec, name: &str, target: Target) -> Result<NemesisSpec, ScenarioError> {
+    let aimed: Vec<&mut Fault> = spec.faults.iter_mut().filter(|fault| fault.target.is_some()).collect();
+    if aimed.is_empty() {
+        let message = "this nemesis picks its own nodes and cannot be aimed".into();
+        return Err(ScenarioError::Aim { nemesis: name.into(), message });
+    }
+    for fault in aimed {
+        fault.target = Some(target.clone());
+    }
+    Ok(spec)
+}
+
+fn load_named(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioError> {
+    let entry = Catalog::Nemeses.load(name)?;
+    let (origin, text) = overrides.nemesis_text(&entry)?;
+    let spec: NemesisSpec = super::yaml::parse(&origin, &text)?;
+    for (position, fault) in spec.faults.iter().enumerate() {
+        if let Some((field, message)) = fault.flaw() {
+            return Err(YamlError::nth_field(&origin, &text, position, field, &message).into());
+        }
+    }
+    Ok(spec)
+}

@@ -1,0 +1,102 @@
+//! A workload as its file tells it: what clients do, on which services, how fast, and what is expected.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cluster::Role;
+use crate::duration::Span;
+use crate::generator::Concurrency;
+use crate::scenario::yaml::YamlError;
+use crate::workload::RegisterSpec;
+
+/// A run of this workload that is known to show an anomaly. Absent fields fit everything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nemesis: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<String>,
+    pub anomaly: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadSpec {
+    /// How many nodes of each service.
+    pub services: BTreeMap<Role, usize>,
+    /// The role whose leader is meant by the target `leader`.
+    pub leader: Role,
+    /// Operations on registers; the first of what will be several kinds of client.
+    pub register: RegisterSpec,
+    /// Operations a second, all nodes together, whatever the answers (open loop).
+    pub rate: f64,
+    /// Client threads: `30`, or `5n` for five a node.
+    pub concurrency: Concurrency,
+    /// Length of the main phase.
+    pub time: Span,
+    /// After this long without an answer an operation is `info`.
+    #[serde(default = "default_operation_timeout")]
+    pub operation_timeout: Span,
+    /// Asked of ZooKeeper for each session.
+    #[serde(default = "default_session_timeout")]
+    pub session_timeout: Span,
+    /// How long after the heal the cluster may take to be healthy and to answer every client.
+    #[serde(default = "default_recover_within")]
+    pub recover_within: Span,
+    /// `ok` operations of each kind needed before the first fault; 20 where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_ok: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expectation>,
+}
+
+fn default_operation_timeout() -> Span {
+    Span::seconds(5)
+}
+
+fn default_session_timeout() -> Span {
+    Span::seconds(6)
+}
+
+fn default_recover_within() -> Span {
+    Span::seconds(60)
+}
+
+impl WorkloadSpec {
+    /// What parses but makes no sense, with the line of its field.
+    pub fn check(&self, origin: &str, text: &str) -> Result<(), YamlError> {
+        let flaw = |field: &str, message: &str| Err(YamlError::field(origin, text, field, message));
+        if self.services.values().all(|count| *count == 0) {
+            return flaw("services", "expected at least one service with one node");
+        }
+        if let Some((role, count)) = self.services.iter().find(|(_, count)| **count > 99) {
+            return flaw("services", &format!("{role}: {count} nodes; expected 1 to 99"));
+        }
+        if !self.services.contains_key(&self.leader) {
+            return flaw("leader", "expected one of the roles in `services`");
+        }
+        if !(self.rate > 0.0 && self.rate <= 1_000_000.0) {
+            return flaw("rate", "expected operations a second, more than 0 and at most 1000000");
+        }
+        for (field, span) in [
+            ("time", self.time),
+            ("operation_timeout", self.operation_timeout),
+            ("session_timeout", self.session_timeout),
+        ] {
+            if span.nanos() == 0 {
+                return flaw(field, "expected more than 0s");
+            }
+        }
+        self.register.flaw().map_or(Ok(()), |(field, message)| flaw(field, &message))
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.services.values().sum()
+    }
+}

@@ -1,0 +1,67 @@
+//! YAML text to typed values, with errors that name file, line and field.
+
+use serde::de::DeserializeOwned;
+
+/// Why a file is no scenario. Always names the file; line and field where they are known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{origin}{}: {message}", line.map_or(String::new(), |line| format!(":{line}")))]
+pub struct YamlError {
+    pub origin: String,
+    pub line: Option<usize>,
+    pub message: String,
+}
+
+impl YamlError {
+    /// An error about a field that parsed but makes no sense; the line is where the field stands.
+    pub fn field(origin: &str, text: &str, field: &str, message: &str) -> YamlError {
+        YamlError {
+            origin: origin.into(),
+            line: line_of(text, field, 0),
+            message: format!("field `{field}`: {message}"),
+        }
+    }
+
+    /// As [`YamlError::field`], for the `nth` occurrence of the field (from 0), else the file.
+    pub fn nth_field(origin: &str, text: &str, nth: usize, field: &str, message: &str) -> YamlError {
+        let line = line_of(text, field, nth).or_else(|| line_of(text, "fault", nth));
+        YamlError { origin: origin.into(), line, message: format!("field `{field}`: {message}") }
+    }
+}
+
+/// Parses strictly: an unknown field, a wrong type or a missing field is an error.
+pub fn parse<T: DeserializeOwned>(origin: &str, text: &str) -> Result<T, YamlError> {
+    serde_yaml::from_str(text).map_err(|error| {
+        let line = error.location().map(|location| location.line());
+        YamlError { origin: origin.into(), line, message: explain(&error.to_string()) }
+    })
+}
+
+/// Drops the parser's own position (it stands in front already) and adds the near field name.
+fn explain(message: &str) -> String {
+    let message = match message.rfind(" at line ") {
+        Some(position) => &message[..position],
+        None => message,
+    };
+    match unknown_field(message) {
+        Some((found, expected)) => match crate::catalog::nearest(found, expected) {
+            Some(near) => format!("{message}; did you mean `{near}`?"),
+            None => message.to_owned(),
+        },
+        None => message.to_owned(),
+    }
+}
+
+/// The unknown name in serde's message, and the names that it would have taken.
+fn unknown_field(message: &str) -> Option<(&str, Vec<&str>)> {
+    let rest = message.split_once("unknown field `").or_else(|| message.split_once("unknown variant `"))?.1;
+    let (found, rest) = rest.split_once('`')?;
+    Some((found, rest.split('`').skip(1).step_by(2).collect()))
+}
+
+fn line_of(text: &str, field: &str, nth: usize) -> Option<usize> {
+    let named = |line: &str| {
+        let line = line.split('#').next().unwrap_or_default();
+        line.split(['{', ',', ' ', '-']).any(|part| part.strip_suffix(':') == Some(field))
+    };
+    text.lines().enumerate().filter(|(_, line)| named(line)).nth(nth).map(|(number, _)| number + 1)
+}
