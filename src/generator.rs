@@ -2,33 +2,54 @@
 //!
 //! A generator is asked at a moment (`Context`) and answers with something to do *now*, with the time
 //! from which it should be asked again, or that it is done. It may be asked as often as the loop likes:
-//! answering `Wait` changes nothing that matters.
+//! answering `Wait` changes nothing that matters. What it answers with `Do` can be done at once by
+//! somebody whom the context includes, and is done: nobody asks and then throws the answer away.
+//!
+//! Combinators take generators and are generators: `both(clients(arrivals(rate, rng, mix)), nemesis(schedule))`.
+
+mod any;
+mod arrivals;
+mod concurrency;
+mod context;
+mod cycle;
+mod delay;
+mod each;
+mod limit;
+mod mix;
+mod rate;
+mod scoped;
+mod sequence;
+mod simulate;
+mod source;
+mod stagger;
+mod synchronize;
+mod threads;
+mod time_limit;
+mod until_ok;
 
 use std::sync::Arc;
 
-use crate::op::{Call, Event, Nanos, Process};
+pub use any::{Any, any, both};
+pub use arrivals::{Arrivals, arrivals};
+pub use concurrency::{Concurrency, ConcurrencyError};
+pub use context::{Context, Scope};
+pub use cycle::{Cycle, cycle};
+pub use delay::{Delay, delay};
+pub use each::{Each, each_process, each_thread};
+pub use limit::{Limit, limit};
+pub use mix::{Mix, mix};
+pub use rate::{Rate, RateError};
+pub use scoped::{Scoped, clients, nemesis, reserve};
+pub use sequence::{Sequence, sequence};
+pub use simulate::{Asked, Reply, Simulated, simulate};
+pub use source::{Calls, Once, Repeat, calls, log, once, repeat};
+pub use stagger::{Stagger, stagger};
+pub use synchronize::{Synchronize, phases, synchronize};
+pub use threads::Threads;
+pub use time_limit::{TimeLimit, time_limit};
+pub use until_ok::{UntilOk, until_ok};
 
-/// The moment at which a generator is asked.
-pub struct Context<'a> {
-    /// Time since the start.
-    pub time: Nanos,
-    /// Which threads are free.
-    pub threads: &'a Threads,
-}
-
-/// The loop's client threads (fixed in number) and the process each one currently is.
-///
-/// Thread `t` talks to node `t % nodes`. After an `info`, its process becomes `process + concurrency`.
-#[derive(Clone, Debug)]
-pub struct Threads {
-    nodes: usize,
-    processes: Vec<u32>,
-    free: Vec<bool>,
-    /// Free threads by node, lowest last so that `pop` order is stable; kept by take and release.
-    free_by_node: Vec<Vec<u32>>,
-    free_count: usize,
-    pub nemesis_free: bool,
-}
+use crate::op::{Call, Event, Nanos};
 
 /// Whom an operation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +72,18 @@ pub enum What {
     Log(Arc<str>),
 }
 
+impl From<Call> for What {
+    fn from(call: Call) -> What {
+        What::Call(call)
+    }
+}
+
+impl From<Step> for What {
+    fn from(step: Step) -> What {
+        What::Nemesis(step)
+    }
+}
+
 /// One step of a nemesis schedule: begin or end the `fault`-th fault of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
@@ -70,104 +103,43 @@ pub enum Next {
     Done,
 }
 
+impl Next {
+    /// Nothing before the next event.
+    pub const WAIT: Next = Next::Wait { until: None };
+
+    /// What two sources say together when neither has anything now: the earlier of two waits.
+    fn sooner(self, other: Next) -> Next {
+        match (self, other) {
+            (Next::Wait { until: Some(a) }, Next::Wait { until: Some(b) }) => {
+                Next::Wait { until: Some(a.min(b)) }
+            }
+            (Next::Wait { until: a }, Next::Wait { until: b }) => Next::Wait { until: a.or(b) },
+            (Next::Done, other) => other,
+            (one, _) => one,
+        }
+    }
+}
+
 /// A source of operations.
 pub trait Generator {
     fn next(&mut self, ctx: &Context) -> Next;
 
     /// Called for every event that the loop records, in order.
+    ///
+    /// The invocation of an operation is observed before the generator is asked again.
     fn observe(&mut self, _ctx: &Context, _event: &Event) {}
 }
 
-impl Threads {
-    pub fn new(concurrency: usize, nodes: usize) -> Threads {
-        assert!(nodes > 0, "a cluster has at least one node");
-        let mut free_by_node = vec![Vec::new(); nodes];
-        for thread in (0..concurrency).rev() {
-            free_by_node[thread % nodes].push(thread as u32);
-        }
-        Threads {
-            nodes,
-            processes: (0..concurrency as u32).collect(),
-            free: vec![true; concurrency],
-            free_by_node,
-            free_count: concurrency,
-            nemesis_free: true,
-        }
+impl<G: Generator + ?Sized> Generator for Box<G> {
+    fn next(&mut self, ctx: &Context) -> Next {
+        (**self).next(ctx)
     }
 
-    pub fn concurrency(&self) -> usize {
-        self.processes.len()
+    fn observe(&mut self, ctx: &Context, event: &Event) {
+        (**self).observe(ctx, event);
     }
+}
 
-    pub fn nodes(&self) -> usize {
-        self.nodes
-    }
-
-    pub fn node_of(&self, thread: usize) -> usize {
-        thread % self.nodes
-    }
-
-    pub fn process(&self, thread: usize) -> Process {
-        Process::Client(self.processes[thread])
-    }
-
-    /// The thread that a client process is or was.
-    pub fn thread_of(&self, process: u32) -> usize {
-        process as usize % self.processes.len()
-    }
-
-    pub fn is_free(&self, thread: usize) -> bool {
-        self.free[thread]
-    }
-
-    pub fn free_count(&self) -> usize {
-        self.free_count
-    }
-
-    pub fn free_on(&self, node: usize) -> usize {
-        self.free_by_node[node].len()
-    }
-
-    /// All client threads are free and so is the nemesis.
-    pub fn all_free(&self) -> bool {
-        self.free_count == self.processes.len() && self.nemesis_free
-    }
-
-    /// A free thread that fits, without taking it. The choice is stable: it depends on the state alone.
-    pub fn pick(&self, to: To) -> Option<usize> {
-        match to {
-            To::Thread(thread) => self.free.get(thread).copied().unwrap_or(false).then_some(thread),
-            To::Node(node) => self.free_by_node.get(node)?.last().map(|thread| *thread as usize),
-            To::Any => {
-                let most = (0..self.nodes).max_by_key(|node| {
-                    (self.free_by_node[*node].len(), std::cmp::Reverse(*node))
-                })?;
-                self.free_by_node[most].last().map(|thread| *thread as usize)
-            }
-        }
-    }
-
-    pub fn take(&mut self, thread: usize) {
-        assert!(self.free[thread], "thread {thread} is busy");
-        self.free[thread] = false;
-        self.free_count -= 1;
-        let list = &mut self.free_by_node[thread % self.nodes];
-        let position = list
-            .iter()
-            .rposition(|other| *other as usize == thread)
-            .expect("a free thread is listed");
-        list.remove(position);
-    }
-
-    pub fn release(&mut self, thread: usize) {
-        assert!(!self.free[thread], "thread {thread} is free already");
-        self.free[thread] = true;
-        self.free_count += 1;
-        self.free_by_node[thread % self.nodes].push(thread as u32);
-    }
-
-    /// Retires the thread's process and gives the thread the next id.
-    pub fn retire(&mut self, thread: usize) {
-        self.processes[thread] += self.processes.len() as u32;
-    }
+fn nanos(duration: std::time::Duration) -> Nanos {
+    Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
 }
