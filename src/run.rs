@@ -184,7 +184,7 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
 
     fn dispatch_work(&mut self) -> Option<Nanos> {
         while !self.work_done {
-            let context = Context { time: self.now(), threads: &self.threads };
+            let context = Context::new(self.now(), &self.threads);
             match self.work.next(&context) {
                 Next::Do { what, to } => self.begin(what, to),
                 Next::Dropped { node } => *self.dropped_on(node) += 1,
@@ -239,7 +239,7 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
         let index = self.ran.history.len() as u64;
         let event = Event { index, time: self.now(), kind, process, node, f, key, value, error };
         self.sink.record(&event);
-        self.work.observe(&Context { time: event.time, threads: &self.threads }, &event);
+        self.work.observe(&Context::new(event.time, &self.threads), &event);
         self.ran.history.push(event);
     }
 

@@ -109,8 +109,8 @@ mod tests {
             0ms nemesis info begin 2
             0ms 0 invoke read nil
             1ms 0 ok read nil
-            1ms 0 invoke write 1
-            2ms 0 ok write 1
+            1ms 1 invoke write 1
+            2ms 1 ok write 1
             100ms nemesis info begin 2
         "#]]
         .assert_eq(&lines(all, 2, 1, slow_fault));

@@ -57,10 +57,10 @@ mod tests {
             0ms 1 invoke read nil
             10ms 0 ok read nil
             20ms 1 ok read nil
-            20ms 1 invoke write 1
             20ms 0 invoke write 1
-            50ms 1 ok write 1
-            60ms 0 ok write 1
+            20ms 1 invoke write 1
+            50ms 0 ok write 1
+            60ms 1 ok write 1
             60ms 0 invoke read nil
             110ms 0 ok read nil
         "#]]

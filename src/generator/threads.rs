@@ -1,5 +1,7 @@
 //! The loop's client threads: which are free, and which process each one currently is.
 
+use std::collections::VecDeque;
+
 use super::To;
 use crate::op::Process;
 
@@ -11,8 +13,8 @@ pub struct Threads {
     nodes: usize,
     processes: Vec<u32>,
     free: Vec<bool>,
-    /// Free threads by node, lowest last so that `pop` order is stable; kept by take and release.
-    free_by_node: Vec<Vec<u32>>,
+    /// Free threads by node, the one that has rested longest first: so every client gets its turn.
+    free_by_node: Vec<VecDeque<u32>>,
     free_count: usize,
     pub nemesis_free: bool,
 }
@@ -20,9 +22,9 @@ pub struct Threads {
 impl Threads {
     pub fn new(concurrency: usize, nodes: usize) -> Threads {
         assert!(nodes > 0, "a cluster has at least one node");
-        let mut free_by_node = vec![Vec::new(); nodes];
-        for thread in (0..concurrency).rev() {
-            free_by_node[thread % nodes].push(thread as u32);
+        let mut free_by_node = vec![VecDeque::new(); nodes];
+        for thread in 0..concurrency {
+            free_by_node[thread % nodes].push_back(thread as u32);
         }
         Threads {
             nodes,
@@ -76,12 +78,12 @@ impl Threads {
     pub fn pick(&self, to: To) -> Option<usize> {
         match to {
             To::Thread(thread) => self.free.get(thread).copied().unwrap_or(false).then_some(thread),
-            To::Node(node) => self.free_by_node.get(node)?.last().map(|thread| *thread as usize),
+            To::Node(node) => self.free_by_node.get(node)?.front().map(|thread| *thread as usize),
             To::Any => {
                 let most = (0..self.nodes).max_by_key(|node| {
                     (self.free_by_node[*node].len(), std::cmp::Reverse(*node))
                 })?;
-                self.free_by_node[most].last().map(|thread| *thread as usize)
+                self.free_by_node[most].front().map(|thread| *thread as usize)
             }
         }
     }
@@ -93,7 +95,7 @@ impl Threads {
         let list = &mut self.free_by_node[thread % self.nodes];
         let position = list
             .iter()
-            .rposition(|other| *other as usize == thread)
+            .position(|other| *other as usize == thread)
             .expect("a free thread is listed");
         list.remove(position);
     }
@@ -102,7 +104,7 @@ impl Threads {
         assert!(!self.free[thread], "thread {thread} is free already");
         self.free[thread] = true;
         self.free_count += 1;
-        self.free_by_node[thread % self.nodes].push(thread as u32);
+        self.free_by_node[thread % self.nodes].push_back(thread as u32);
     }
 
     /// Retires the thread's process and gives the thread the next id.

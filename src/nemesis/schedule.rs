@@ -97,7 +97,7 @@ mod tests {
         let mut time = 0;
         let mut steps = Vec::new();
         loop {
-            match schedule.next(&Context { time, threads: &threads }) {
+            match schedule.next(&Context::new(time, &threads)) {
                 Next::Do { what: What::Nemesis(step), .. } => steps.push((time / SECOND, step)),
                 Next::Wait { until: Some(at) } => time = at,
                 Next::Done => return steps,
@@ -129,12 +129,12 @@ mod tests {
         let mut schedule = Schedule::new(&[fault(1, 2, 10)], 20 * SECOND);
         let mut threads = Threads::new(1, 1);
         threads.nemesis_free = false;
-        let asked = schedule.next(&Context { time: 2 * SECOND, threads: &threads });
+        let asked = schedule.next(&Context::new(2 * SECOND, &threads));
         assert_eq!(asked, Next::Wait { until: None });
         threads.nemesis_free = true;
-        let asked = schedule.next(&Context { time: 3 * SECOND, threads: &threads });
+        let asked = schedule.next(&Context::new(3 * SECOND, &threads));
         assert_eq!(asked, Next::Do { what: What::Nemesis(Step::Begin { fault: 0 }), to: To::Any });
-        let asked = schedule.next(&Context { time: 3 * SECOND, threads: &threads });
+        let asked = schedule.next(&Context::new(3 * SECOND, &threads));
         assert_eq!(asked, Next::Wait { until: Some(5 * SECOND) }, "it lasts as long as it should");
     }
 

@@ -15,7 +15,7 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
             return None;
         }
         loop {
-            let context = Context { time: self.now(), threads: &self.threads };
+            let context = Context::new(self.now(), &self.threads);
             match self.schedule.next(&context) {
                 Next::Do { what: What::Nemesis(step), .. } => self.begin_step(step),
                 Next::Wait { until } => return until,
