@@ -67,6 +67,15 @@ enum Done<K> {
     Looked { view: View },
 }
 
+/// What a client thread is doing.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    /// When its operation under way was invoked.
+    at: Nanos,
+    /// It has completed an `ok` that was invoked since recover began.
+    answered: bool,
+}
+
 /// A fault that is installed, or may be.
 struct InForce {
     position: usize,
@@ -90,8 +99,7 @@ struct Loop<'a, C: Cluster, K: Client> {
     rng: Rng,
     next_fault: u32,
     in_force: BTreeMap<FaultId, InForce>,
-    /// Threads that have not completed an `ok` since recover began.
-    unanswered: Vec<bool>,
+    asked: Vec<Asked>,
     looking: bool,
     look_at: Nanos,
     healthy: bool,
@@ -120,7 +128,7 @@ pub async fn run<C: Cluster, K: Client + 'static>(
         phase: Phase::Up,
         phase_since: 0,
         clients: (0..settings.concurrency).map(|_| None).collect(),
-        unanswered: vec![true; settings.concurrency],
+        asked: vec![Asked::default(); settings.concurrency],
         threads,
         nodes,
         make_client: work.client,
@@ -152,7 +160,7 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
     async fn drive(mut self) -> Ran {
         self.enter(Phase::Main);
         loop {
-            self.ran.interrupts = self.interrupt.count();
+            self.note_interrupts();
             let wake = self.dispatch();
             if self.phase_is_over() {
                 if !self.next_phase() {
@@ -167,6 +175,14 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
                 () = self.interrupt.raised() => {}
                 () = async { sleep_until(wake.unwrap_or(self.start)).await }, if wake.is_some() => {}
             }
+        }
+    }
+
+    fn note_interrupts(&mut self) {
+        let count = self.interrupt.count();
+        if count > self.ran.interrupts {
+            self.ran.interrupts = count;
+            self.record_nemesis("interrupted", &FaultRecord::Interrupted { count });
         }
     }
 

@@ -12,32 +12,14 @@ use serde::{Deserialize, Serialize};
 
 pub use nemesis::NamedFault;
 pub use overrides::{Overrides, ScenarioError};
-pub use workload::{Expectation, WorkloadSpec};
+pub use workload::WorkloadSpec;
 pub use yaml::YamlError;
 
+pub use crate::checker::World;
+
 use crate::catalog::Catalog;
-use crate::cluster::Topology;
+use crate::checker::Identity;
 use crate::nemesis::Target;
-
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, clap::ValueEnum,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum World {
-    /// Deterministic simulation.
-    Sim,
-    /// Real software in containers.
-    Docker,
-}
-
-impl World {
-    pub fn name(self) -> &'static str {
-        match self {
-            World::Sim => "sim",
-            World::Docker => "docker",
-        }
-    }
-}
 
 /// Everything that decides what a run does. Saved as `scenario.yaml`, enough to run it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +37,9 @@ pub struct Scenario {
     /// Image references by service; filled in with digests once they are resolved.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub images: BTreeMap<String, String>,
+    /// Further arguments of the command line, images apart, so that the run can be repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
     pub workload: WorkloadSpec,
     pub faults: Vec<NamedFault>,
     /// Version of Stormglass, and the kernel it ran on; for people.
@@ -83,6 +68,7 @@ impl Scenario {
             nemesis: nemesis.to_owned(),
             variant: overrides.variants.clone(),
             images: overrides.images.clone(),
+            arguments: overrides.arguments(),
             workload,
             faults,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -133,8 +119,46 @@ impl Scenario {
         Ok(())
     }
 
-    /// Every node of the topology is one that the scenario names.
-    pub fn fits(&self, topology: &Topology) -> bool {
-        topology.names().map(|name| name.to_string()).eq(self.node_names())
+    /// What expectations may ask of this run.
+    pub fn identity(&self) -> Identity {
+        Identity {
+            world: self.world,
+            nemeses: self.nemeses(),
+            variants: self.variant.clone(),
+            images: self.images.clone(),
+        }
+    }
+
+    pub fn nemeses(&self) -> Vec<String> {
+        self.nemesis.split(',').map(|name| name.trim().to_owned()).collect()
+    }
+
+    /// The exact command that repeats this run.
+    pub fn repro(&self) -> String {
+        let mut command = format!(
+            "stormglass run {} --nemesis {} --world {} --seed {}",
+            self.name,
+            self.nemesis,
+            self.world.name(),
+            self.seed
+        );
+        for argument in &self.arguments {
+            command.push(' ');
+            command.push_str(&quoted(argument));
+        }
+        for (name, image) in &self.images {
+            command.push_str(&format!(" --image {}", quoted(&format!("{name}={image}"))));
+        }
+        command
+    }
+}
+
+/// An argument as a shell takes it back.
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', "'\\''"))
     }
 }

@@ -65,6 +65,8 @@ pub enum FaultRecord {
     View { view: View },
     /// The loop counted arrivals that found no free process, by node.
     Dropped { node: NodeName, count: u64 },
+    /// The user asked to stop, for the `count`-th time.
+    Interrupted { count: u32 },
     /// The harness itself failed; sticky.
     Harness { error: String },
 }

@@ -14,6 +14,7 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
         let process = self.threads.process(thread);
         let node = self.nodes[self.threads.node_of(thread)].clone();
         self.threads.take(thread);
+        self.asked[thread].at = self.now();
         let key = Some(call.key());
         self.record(Kind::Invoke, process, Some(node.clone()), call.f().into(), key, call.value(), None);
         let mut client = match self.clients[thread].take() {
@@ -52,7 +53,7 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
         };
         self.record(kind, process, node, call.f().into(), Some(call.key()), value, error);
         if kind == Kind::Ok && self.phase == Phase::Recover {
-            self.unanswered[thread] = false;
+            self.asked[thread].answered |= self.asked[thread].at >= self.phase_since;
         }
         if kind == Kind::Info {
             self.threads.retire(thread);

@@ -61,7 +61,7 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
             Phase::Heal => {
                 self.healthy = false;
                 self.look_at = self.now();
-                self.unanswered.fill(true);
+                self.last_view = View::default();
                 self.enter(Phase::Recover);
             }
             Phase::Recover => {
@@ -77,7 +77,7 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
     }
 
     fn recovered(&self) -> bool {
-        self.healthy && self.unanswered.iter().all(|waiting| !waiting)
+        self.healthy && self.asked.iter().all(|asked| asked.answered)
     }
 
     fn recover_deadline(&self) -> Nanos {

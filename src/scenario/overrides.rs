@@ -45,6 +45,34 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// These changes as arguments of the command line; images and seed are told elsewhere.
+    pub fn arguments(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        let mut add = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
+        if let Some(time) = self.time {
+            add("--time", time.to_string());
+        }
+        if let Some(rate) = self.rate {
+            add("--rate", rate.to_string());
+        }
+        if let Some(concurrency) = self.concurrency {
+            add("--concurrency", concurrency.to_string());
+        }
+        for (role, count) in &self.nodes {
+            add("--nodes", format!("{role}={count}"));
+        }
+        for (role, name) in &self.variants {
+            add("--variant", format!("{role}={name}"));
+        }
+        for set in &self.set {
+            add("--set", set.clone());
+        }
+        if self.ignore_expectations {
+            add("--expect", "none".to_owned());
+        }
+        arguments
+    }
+
     pub fn workload(&self, entry: &Entry) -> Result<WorkloadSpec, ScenarioError> {
         let (origin, text) = self.apply(entry, |path| !path.starts_with("nemesis."), "workload.")?;
         let mut spec: WorkloadSpec = yaml::parse(&origin, &text)?;

@@ -4,26 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checker::Expectation;
 use crate::cluster::Role;
 use crate::duration::Span;
 use crate::generator::Concurrency;
 use crate::scenario::yaml::YamlError;
-use crate::workload::RegisterSpec;
-
-/// A run of this workload that is known to show an anomaly. Absent fields fit everything.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Expectation {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nemesis: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub image: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub world: Option<String>,
-    pub anomaly: String,
-}
+use crate::workload::register::RegisterOptions;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +19,7 @@ pub struct WorkloadSpec {
     /// The role whose leader is meant by the target `leader`.
     pub leader: Role,
     /// Operations on registers; the first of what will be several kinds of client.
-    pub register: RegisterSpec,
+    pub register: RegisterOptions,
     /// Operations a second, all nodes together, whatever the answers (open loop).
     pub rate: f64,
     /// Client threads: `30`, or `5n` for five a node.
@@ -93,7 +79,13 @@ impl WorkloadSpec {
                 return flaw(field, "expected more than 0s");
             }
         }
-        self.register.flaw().map_or(Ok(()), |(field, message)| flaw(field, &message))
+        match self.register.check() {
+            Ok(()) => Ok(()),
+            Err(wrong) => {
+                let message = format!("expected {}, found {}", wrong.expected, wrong.found);
+                flaw(wrong.field, &message)
+            }
+        }
     }
 
     pub fn nodes(&self) -> usize {

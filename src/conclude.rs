@@ -1,0 +1,108 @@
+//! From a scenario and a history to results: runs the checkers, judges, counts. Used by a run at its
+//! end and by `check` on a folder, with the same answer.
+
+use std::time::{Duration, Instant};
+
+use crate::checker::{
+    Availability, Budget, Case, Checker, Finding, Linearizability, Recovery, RegisterModel, Stats, WellFormed,
+    compose, count_operations, judge,
+};
+use crate::history::History;
+use crate::nemesis::{FaultRecord, coverage};
+use crate::report::Results;
+use crate::scenario::Scenario;
+
+/// How long and how big checking may get.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub time: Duration,
+    pub memory_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { time: Duration::from_secs(60), memory_bytes: 4 << 30 }
+    }
+}
+
+/// Runs these checkers, each under the same limits.
+pub fn check(history: &History, checkers: &mut [Box<dyn Checker>], limits: Limits) -> Vec<Finding> {
+    let end = Instant::now() + limits.time;
+    let exhausted = move || Instant::now() >= end;
+    let budget = Budget { exhausted: &exhausted, memory: limits.memory_bytes };
+    compose(history, checkers, &budget).findings
+}
+
+/// The checkers of this scenario.
+fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
+    let workload = &scenario.workload;
+    let kinds = workload.register.kinds().into_iter().map(Into::into).collect();
+    let concurrency = workload.concurrency.threads(workload.nodes()) as u32;
+    vec![
+        Box::new(WellFormed),
+        Box::new(Linearizability::new(RegisterModel::CAS_REGISTER)),
+        Box::new(Stats { kinds, concurrency, min_ok: workload.min_ok }),
+        Box::new(Recovery { recover_within: workload.recover_within.nanos() }),
+        Box::new(Availability),
+    ]
+}
+
+/// Judges a run from what it left behind. `broken` are failures that the history does not tell.
+pub fn conclude(scenario: &Scenario, history: &History, broken: &[String], limits: Limits) -> Results {
+    let findings = check(history, &mut checkers(scenario), limits);
+    let names: Vec<(String, String)> =
+        scenario.faults.iter().map(|named| (named.nemesis.clone(), named.fault.aim())).collect();
+    let faults = coverage(history, &names);
+    let told = Told::of(history);
+    let harness: Vec<String> = told.harness.iter().chain(broken).cloned().collect();
+    let judgement = judge(&Case {
+        findings: &findings,
+        faults: &faults,
+        harness: &harness,
+        interrupted: told.interrupted,
+        expectations: &scenario.workload.expect,
+        identity: &scenario.identity(),
+    });
+    Results {
+        verdict: judgement.verdict.to_owned(),
+        why: judgement.why,
+        expected: judgement.expected,
+        exit_code: judgement.exit_code,
+        interrupted: told.interrupted,
+        seed: scenario.seed,
+        world: scenario.world.name().to_owned(),
+        workload: scenario.name.clone(),
+        nemesis: scenario.nemesis.clone(),
+        variant: scenario.variant.clone(),
+        ops: count_operations(history),
+        dropped: told.dropped,
+        checkers: findings,
+        faults,
+        harness,
+        repro: scenario.repro(),
+        version: scenario.version.clone(),
+    }
+}
+
+/// What the history says of the run itself.
+#[derive(Default)]
+struct Told {
+    harness: Vec<String>,
+    dropped: u64,
+    interrupted: bool,
+}
+
+impl Told {
+    fn of(history: &History) -> Told {
+        let mut told = Told::default();
+        for event in history.events() {
+            match FaultRecord::of(event) {
+                Some(FaultRecord::Harness { error }) => told.harness.push(error),
+                Some(FaultRecord::Dropped { count, .. }) => told.dropped += count,
+                Some(FaultRecord::Interrupted { .. }) => told.interrupted = true,
+                _ => {}
+            }
+        }
+        told
+    }
+}
