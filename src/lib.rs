@@ -10,3 +10,4 @@ pub mod nemesis;
 pub mod op;
 pub mod report;
 pub mod rng;
+pub mod workload;

@@ -1,0 +1,137 @@
+//! Registers, one for each key: read, write, compare-and-set, and final reads.
+//!
+//! Every value is written at most once in a run, so that a checker knows which write a read saw.
+
+mod drain;
+mod keys;
+mod source;
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde::{Deserialize, Serialize};
+
+pub use drain::RegisterDrain;
+use keys::Keys;
+pub use source::RegisterSource;
+
+use crate::rng::Rng;
+
+/// What clients do to the registers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct RegisterOptions {
+    /// Keys in use at once.
+    pub keys: u32,
+    /// Operations on a key before it is retired and a fresh one takes its place.
+    pub ops_per_key: u32,
+    /// Relative weights of the kinds of operations.
+    pub mix: RegisterMix,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RegisterMix {
+    pub read: u32,
+    pub write: u32,
+    pub cas: u32,
+}
+
+impl Default for RegisterOptions {
+    fn default() -> RegisterOptions {
+        RegisterOptions { keys: 10, ops_per_key: 200, mix: RegisterMix::default() }
+    }
+}
+
+impl Default for RegisterMix {
+    fn default() -> RegisterMix {
+        RegisterMix { read: 5, write: 3, cas: 2 }
+    }
+}
+
+/// An option that makes no sense, for the scenario to name with its file and line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("field `{field}`: expected {expected}, found {found}")]
+pub struct OptionError {
+    pub field: &'static str,
+    pub expected: &'static str,
+    pub found: String,
+}
+
+impl RegisterOptions {
+    pub fn check(&self) -> Result<(), OptionError> {
+        let wrong = |field, expected, found: u64| {
+            Err(OptionError { field, expected, found: found.to_string() })
+        };
+        if !(1..=1000).contains(&self.keys) {
+            return wrong("keys", "a number from 1 to 1000", self.keys.into());
+        }
+        if self.ops_per_key == 0 {
+            return wrong("ops-per-key", "a number of 1 or more", 0);
+        }
+        if self.mix.total() == 0 {
+            return wrong("mix", "at least one weight of `read`, `write` and `cas` above 0", 0);
+        }
+        Ok(())
+    }
+}
+
+impl RegisterMix {
+    fn total(&self) -> u64 {
+        u64::from(self.read) + u64::from(self.write) + u64::from(self.cas)
+    }
+}
+
+/// The workload of one run. Its generators share what is known of the keys.
+#[derive(Clone)]
+pub struct Register {
+    options: RegisterOptions,
+    keys: Arc<Mutex<Keys>>,
+}
+
+impl Register {
+    pub fn new(options: RegisterOptions) -> Result<Register, OptionError> {
+        options.check()?;
+        let keys = Arc::new(Mutex::new(Keys::new(options.keys)));
+        Ok(Register { options, keys })
+    }
+
+    /// Reads, writes and compare-and-sets, whenever a process is free. It never ends.
+    pub fn source(&self, rng: Rng) -> RegisterSource {
+        RegisterSource::new(self.clone(), rng)
+    }
+
+    /// Final reads: each of the last keys at each node, so that a lost write shows.
+    ///
+    /// Which keys those are is settled when it is first asked.
+    pub fn drain(&self) -> RegisterDrain {
+        RegisterDrain::new(self.clone())
+    }
+
+    fn keys(&self) -> MutexGuard<'_, Keys> {
+        self.keys.lock().expect("nobody panics while holding the keys")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_defaults_and_are_checked() {
+        let options: RegisterOptions =
+            serde_yaml::from_str("keys: 3\nmix: {read: 1}").expect("yaml");
+        assert_eq!((options.keys, options.ops_per_key), (3, 200));
+        assert_eq!(options.check(), Ok(()));
+        for (yaml, field) in [
+            ("keys: 0", "`keys`"),
+            ("keys: 1001", "`keys`"),
+            ("ops-per-key: 0", "`ops-per-key`"),
+            ("mix: {read: 0, write: 0, cas: 0}", "`mix`"),
+        ] {
+            let options: RegisterOptions = serde_yaml::from_str(yaml).expect("yaml");
+            let error = Register::new(options).err().expect(yaml).to_string();
+            assert!(error.contains(field), "{yaml}: {error}");
+        }
+        assert!(serde_yaml::from_str::<RegisterOptions>("kesy: 3").is_err());
+    }
+}
