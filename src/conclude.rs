@@ -36,7 +36,7 @@ pub fn check(history: &History, checkers: &mut [Box<dyn Checker>], limits: Limit
 /// The checkers of this scenario.
 fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
     let workload = &scenario.workload;
-    let kinds = workload.register.kinds().into_iter().map(Into::into).collect();
+    let kinds = workload.register.mix.kinds().into_iter().map(Into::into).collect();
     let concurrency = workload.concurrency.threads(workload.nodes()) as u32;
     vec![
         Box::new(WellFormed),

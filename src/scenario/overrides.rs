@@ -7,7 +7,7 @@ use serde_yaml::Value;
 use crate::catalog::{CatalogError, Entry};
 use crate::cluster::Role;
 use crate::duration::Span;
-use crate::generator::Concurrency;
+use crate::generator::{Concurrency, Rate};
 use crate::scenario::workload::WorkloadSpec;
 use crate::scenario::yaml::{self, YamlError};
 
@@ -34,7 +34,7 @@ pub enum ScenarioError {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
     pub time: Option<Span>,
-    pub rate: Option<f64>,
+    pub rate: Option<Rate>,
     pub concurrency: Option<Concurrency>,
     pub nodes: BTreeMap<Role, usize>,
     pub variants: BTreeMap<String, String>,

@@ -15,11 +15,14 @@ use keys::Keys;
 pub use source::RegisterSource;
 
 use crate::rng::Rng;
+use crate::workload::register_client::ReadMode;
 
 /// What clients do to the registers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, default)]
 pub struct RegisterOptions {
+    /// How reads make sure that they are not stale.
+    pub reads: ReadMode,
     /// Keys in use at once.
     pub keys: u32,
     /// Operations on a key before it is retired and a fresh one takes its place.
@@ -38,7 +41,12 @@ pub struct RegisterMix {
 
 impl Default for RegisterOptions {
     fn default() -> RegisterOptions {
-        RegisterOptions { keys: 10, ops_per_key: 200, mix: RegisterMix::default() }
+        RegisterOptions {
+            reads: ReadMode::Barrier,
+            keys: 10,
+            ops_per_key: 200,
+            mix: RegisterMix::default(),
+        }
     }
 }
 
@@ -66,7 +74,7 @@ impl RegisterOptions {
             return wrong("keys", "a number from 1 to 1000", self.keys.into());
         }
         if self.ops_per_key == 0 {
-            return wrong("ops-per-key", "a number of 1 or more", 0);
+            return wrong("ops_per_key", "a number of 1 or more", 0);
         }
         if self.mix.total() == 0 {
             return wrong("mix", "at least one weight of `read`, `write` and `cas` above 0", 0);
@@ -76,6 +84,15 @@ impl RegisterOptions {
 }
 
 impl RegisterMix {
+    /// Names of the operations that this mix holds.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        [("read", self.read), ("write", self.write), ("cas", self.cas)]
+            .into_iter()
+            .filter(|(_, weight)| *weight > 0)
+            .map(|(kind, _)| kind)
+            .collect()
+    }
+
     fn total(&self) -> u64 {
         u64::from(self.read) + u64::from(self.write) + u64::from(self.cas)
     }
@@ -125,7 +142,7 @@ mod tests {
         for (yaml, field) in [
             ("keys: 0", "`keys`"),
             ("keys: 1001", "`keys`"),
-            ("ops-per-key: 0", "`ops-per-key`"),
+            ("ops_per_key: 0", "`ops_per_key`"),
             ("mix: {read: 0, write: 0, cas: 0}", "`mix`"),
         ] {
             let options: RegisterOptions = serde_yaml::from_str(yaml).expect("yaml");

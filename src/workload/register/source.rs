@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn keys_get_so_many_operations_and_so_many_are_in_use() {
-        let options = RegisterOptions { keys: 3, ops_per_key: 50, mix: RegisterMix::default() };
+        let options = RegisterOptions { keys: 3, ops_per_key: 50, ..RegisterOptions::default() };
         let run = run(options, 3_000);
         let mut spans: BTreeMap<&Key, (u64, u64, u32)> = BTreeMap::new();
         for event in invocations(&run) {

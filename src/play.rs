@@ -1,0 +1,43 @@
+//! Plays a scenario on a cluster that is up: makes the workload's generator and clients, and runs.
+
+use crate::cluster::Cluster;
+use crate::generator::arrivals;
+use crate::op::NodeName;
+use crate::rng::Rng;
+use crate::run::{Interrupt, Ran, Settings, Sink, Work, run};
+use crate::scenario::Scenario;
+use crate::workload::register::{OptionError, Register};
+use crate::workload::register_client::RegisterClient;
+
+/// Runs main to drain. The cluster is left as it then is.
+pub async fn play<C: Cluster + Clone + 'static>(
+    scenario: &Scenario,
+    cluster: &C,
+    sink: &mut dyn Sink,
+    interrupt: &Interrupt,
+) -> Result<Ran, OptionError> {
+    let spec = &scenario.workload;
+    let rng = Rng::from_seed(scenario.seed);
+    let register = Register::new(spec.register.clone())?;
+    let settings = Settings {
+        concurrency: spec.concurrency.threads(spec.nodes()),
+        operation_timeout: spec.operation_timeout.nanos(),
+        main: spec.time.nanos(),
+        recover_within: spec.recover_within.nanos(),
+        faults: scenario.faults.clone(),
+        rng: rng.fork("run"),
+    };
+    let source = register.source(rng.fork("workload"));
+    let (reads, session_timeout) = (spec.register.reads, spec.session_timeout.0);
+    let sessions = cluster.clone();
+    let work = Work {
+        main: Box::new(arrivals(spec.rate, rng.fork("arrivals"), source)),
+        drain: Box::new(move || Box::new(register.drain())),
+        client: Box::new(move |process, node: &NodeName| {
+            let (sessions, node) = (sessions.clone(), node.clone());
+            let connect = move || sessions.connect(&node, session_timeout);
+            RegisterClient::new(connect, reads, &process.to_string())
+        }),
+    };
+    Ok(run(cluster, &settings, work, sink, interrupt).await)
+}
