@@ -90,6 +90,22 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     }
 }
 
+/// A runtime for commands that talk to an engine.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
+/// Colours only where a person reads.
+fn colours() -> crate::report::Colours {
+    use std::io::IsTerminal;
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if wanted && std::io::stdout().is_terminal() {
+        crate::report::Colours::Ansi
+    } else {
+        crate::report::Colours::Plain
+    }
+}
+
 /// Prints an error as one paragraph on stderr and returns its exit code.
 fn fail(code: i32, error: impl std::fmt::Display) -> i32 {
     eprintln!("stormglass: {error}");

@@ -52,3 +52,17 @@ fn role(name: &str) -> Result<Role, String> {
         format!("there is no service `{name}`; there is {names}")
     })
 }
+
+/// A number of bytes: `4096`, `512m`, `4g`.
+pub fn bytes(text: &str) -> Result<usize, String> {
+    let expected = || format!("expected bytes such as 512m or 4g, found `{text}`");
+    let lower = text.to_ascii_lowercase();
+    let (digits, shift) = match lower.strip_suffix(['k', 'm', 'g']) {
+        Some(digits) if lower.ends_with('k') => (digits, 10),
+        Some(digits) if lower.ends_with('m') => (digits, 20),
+        Some(digits) => (digits, 30),
+        None => (lower.as_str(), 0),
+    };
+    let count: usize = digits.parse().map_err(|_| expected())?;
+    count.checked_shl(shift).filter(|bytes| bytes >> shift == count && count > 0).ok_or_else(expected)
+}

@@ -1,0 +1,99 @@
+//! `stormglass check`: judge a results folder or a history file again, offline.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{exit, fail};
+use crate::checker::{Finding, Model, Verdict};
+use crate::conclude::{self, Limits};
+use crate::duration::Span;
+use crate::results_folder::{ResultsFolder, read_history};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// A results folder, or a history: .jsonl, .jsonl.zst, .edn
+    path: PathBuf,
+    /// What a history file is checked against
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Judge what is readable of a history whose end is torn off
+    #[arg(long)]
+    tolerate_tail: bool,
+    /// How long each checker may take
+    #[arg(long, default_value = "60s")]
+    budget: Span,
+    /// How much memory a checker's tables may take: 512m, 4g
+    #[arg(long, default_value = "4g", value_parser = super::arguments::bytes)]
+    memory: usize,
+    /// JSON instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn check(arguments: &Arguments) -> i32 {
+    let limits = Limits { time: arguments.budget.0, memory_bytes: arguments.memory };
+    if arguments.path.is_dir() {
+        check_folder(arguments, limits)
+    } else {
+        check_file(arguments, limits)
+    }
+}
+
+fn check_folder(arguments: &Arguments, limits: Limits) -> i32 {
+    let folder = match ResultsFolder::open(&arguments.path) {
+        Ok(folder) => folder,
+        Err(error) => return fail(exit::USAGE, format!("{error:#}")),
+    };
+    if let (Some(damage), false) = (&folder.damage, arguments.tolerate_tail) {
+        return fail(exit::USAGE, format!("{damage}; `--tolerate-tail` judges what is readable"));
+    }
+    let results = conclude::conclude(&folder.scenario, &folder.history, &[], limits);
+    if arguments.json {
+        println!("{:#}", serde_json::json!(results));
+    } else {
+        print!("{}", crate::report::terminal(&results, "", super::colours()));
+    }
+    results.exit_code
+}
+
+fn check_file(arguments: &Arguments, limits: Limits) -> i32 {
+    let model = match arguments.model.as_deref().map(Model::by_name) {
+        Some(Ok(model)) => model,
+        Some(Err(error)) => return fail(exit::USAGE, error),
+        None => {
+            let names = Model::NAMES.join(", ");
+            return fail(exit::USAGE, format!("a history file needs --model, one of {names}"));
+        }
+    };
+    let (history, damage) = match read_history(&arguments.path) {
+        Ok(read) => read,
+        Err(error) => return fail(exit::USAGE, format!("{error:#}")),
+    };
+    if let (Some(damage), false) = (&damage, arguments.tolerate_tail) {
+        return fail(exit::USAGE, format!("{damage}; `--tolerate-tail` judges what is readable"));
+    }
+    let findings = conclude::check(&history, &mut model.checkers(), limits);
+    print_findings(&findings, arguments.json);
+    match findings.iter().map(|finding| finding.verdict).max() {
+        Some(Verdict::Invalid) => exit::INVALID,
+        Some(Verdict::Unknown) | None => exit::UNKNOWN,
+        Some(Verdict::Valid) => exit::VALID,
+    }
+}
+
+fn print_findings(findings: &[Finding], json: bool) {
+    if json {
+        println!("{:#}", serde_json::json!(findings));
+        return;
+    }
+    for finding in findings {
+        println!("{:<8} {}: {}", finding.verdict.name(), finding.name, finding.why);
+        for anomaly in &finding.anomalies {
+            println!("         {}: {}", anomaly.kind, anomaly.summary);
+            for line in &anomaly.details {
+                println!("           {line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `stormglass images`: which images runs use, where they would come from; `images build` makes them.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{exit, fail};
+use crate::docker::{Engine, images};
+use crate::progress::Progress;
+
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// JSON instead of lines
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the images and what of them is on this engine (the default)
+    List,
+    /// Build images from Debian's packages, for engines that reach no registry
+    Build {
+        /// Which; all where absent
+        names: Vec<String>,
+    },
+}
+
+/// Services with the image each runs from, for `list` and `describe`.
+pub fn services() -> Vec<(String, String)> {
+    let service = |name: String| {
+        let image = images::Context::load(&name);
+        let official = image.map(|image| image.official().to_owned()).unwrap_or_default();
+        (name, format!("image {official}, or built from Debian's packages"))
+    };
+    images::names().into_iter().map(service).collect()
+}
+
+pub fn images(arguments: &Arguments) -> i32 {
+    let runtime = match super::runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(exit::INFRASTRUCTURE, error),
+    };
+    runtime.block_on(async {
+        let engine = match Engine::connect().await {
+            Ok(engine) => engine,
+            Err(error) => return fail(exit::INFRASTRUCTURE, error),
+        };
+        match &arguments.command {
+            None | Some(Command::List) => list(&engine, arguments.json).await,
+            Some(Command::Build { names }) => build(&engine, names, arguments.json).await,
+        }
+    })
+}
+
+async fn list(engine: &Engine, as_json: bool) -> i32 {
+    let images = match images::list(engine).await {
+        Ok(images) => images,
+        Err(error) => return fail(exit::INFRASTRUCTURE, error),
+    };
+    if as_json {
+        let rows = images.iter().map(|image| {
+            json!({
+                "name": image.name,
+                "official": image.official, "official_present": image.has_official,
+                "built": image.built, "built_present": image.has_built,
+            })
+        });
+        println!("{:#}", rows.collect::<serde_json::Value>());
+        return exit::VALID;
+    }
+    let there = |is_there: bool| if is_there { "present" } else { "absent " };
+    for image in images {
+        println!("{}", image.name);
+        println!("  {}  {}", there(image.has_official), image.official);
+        println!("  {}  {} (built here)", there(image.has_built), image.built);
+    }
+    exit::VALID
+}
+
+async fn build(engine: &Engine, names: &[String], as_json: bool) -> i32 {
+    let names = if names.is_empty() { images::names() } else { names.to_vec() };
+    let progress = Progress::new(as_json);
+    for name in &names {
+        match images::build(engine, name, &|line: &str| progress.say(line)).await {
+            Ok(image) if as_json => println!("{}", json!({"name": name, "reference": image.reference})),
+            Ok(image) => println!("{name}: {}", image.reference),
+            Err(error) => {
+                progress.finish();
+                return fail(exit::INFRASTRUCTURE, error);
+            }
+        }
+    }
+    progress.finish();
+    exit::VALID
+}

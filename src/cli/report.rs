@@ -1,0 +1,39 @@
+//! `stormglass report`: write a run's report and junit.xml again from its results folder.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{exit, fail};
+use crate::conclude::{self, Limits};
+use crate::duration::Span;
+use crate::results_folder::ResultsFolder;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// A results folder; `results/latest` is the newest
+    #[arg(default_value = "results/latest")]
+    folder: PathBuf,
+    /// How long each checker may take
+    #[arg(long, default_value = "60s")]
+    budget: Span,
+}
+
+pub fn report(arguments: &Arguments) -> i32 {
+    let folder = match ResultsFolder::open(&arguments.folder) {
+        Ok(folder) => folder,
+        Err(error) => return fail(exit::USAGE, format!("{error:#}")),
+    };
+    if let Some(damage) = &folder.damage {
+        eprintln!("stormglass: {damage}; the report shows what is readable");
+    }
+    let limits = Limits { time: arguments.budget.0, ..Limits::default() };
+    let results = conclude::conclude(&folder.scenario, &folder.history, &[], limits);
+    match folder.write_results(&results) {
+        Ok(()) => {
+            println!("{}", folder.path.join("report.html").display());
+            exit::VALID
+        }
+        Err(error) => fail(exit::INFRASTRUCTURE, format!("{error:#}")),
+    }
+}

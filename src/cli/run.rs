@@ -1,0 +1,248 @@
+//! `stormglass run`: load, play in one of the two worlds, judge, report, clean up.
+
+mod docker;
+mod recorder;
+mod sim;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::arguments::{Pair, map, node_count, variant};
+use super::{exit, fail};
+use crate::checker::World;
+use crate::cluster::Role;
+use crate::conclude::{Limits, conclude};
+use crate::duration::Span;
+use crate::generator::{Concurrency, Rate};
+use crate::history::History;
+use crate::progress::Progress;
+use crate::results_folder::ResultsFolder;
+use crate::run::Interrupt;
+use crate::scenario::{Overrides, Scenario};
+use crate::store::Store;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WorldArgument {
+    /// Deterministic simulation
+    Sim,
+    /// Real software in containers
+    Docker,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExpectArgument {
+    /// Ignore what the workload expects
+    None,
+}
+
+#[derive(Args)]
+pub struct RunArguments {
+    /// Name of a workload (`stormglass list workloads`), or a path to a .yaml file
+    workload: String,
+    /// What breaks: names with commas between, each with an aim if wanted (kill-leader, pause:zookeeper2)
+    #[arg(long, default_value = "none", value_name = "A,B")]
+    nemesis: String,
+    #[arg(long, value_enum, default_value = "sim")]
+    world: WorldArgument,
+    /// Length of the main phase, instead of the workload's
+    #[arg(long)]
+    time: Option<Span>,
+    /// Operations a second, instead of the workload's
+    #[arg(long)]
+    rate: Option<Rate>,
+    /// Client processes: 30, or 5n for five a node
+    #[arg(long)]
+    concurrency: Option<Concurrency>,
+    /// The source of all chance; drawn and printed where absent
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Number of nodes of a service, repeatable
+    #[arg(long, value_name = "SERVICE=COUNT", value_parser = node_count)]
+    nodes: Vec<(Role, usize)>,
+    /// A planted bug of the simulation (`stormglass list variants`), repeatable
+    #[arg(long, value_name = "[SERVICE=]NAME", value_parser = variant)]
+    variant: Vec<(String, String)>,
+    /// An image instead of the catalogue's: zookeeper=zookeeper:3.9, repeatable
+    #[arg(long, value_name = "SERVICE=IMAGE")]
+    image: Vec<Pair>,
+    /// A field of the workload, or with `nemesis.` in front of the nemeses: register.keys=3, repeatable
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    #[arg(long, value_enum)]
+    expect: Option<ExpectArgument>,
+    /// Leave the cluster up afterwards and tell how to reach it (docker)
+    #[arg(long)]
+    keep: bool,
+    /// The network of the cluster, such as 10.77.0.0/24 (docker); a free one where absent
+    #[arg(long, value_name = "CIDR")]
+    subnet: Option<String>,
+    /// Memory of each container (docker)
+    #[arg(long, default_value = "768m", value_parser = super::arguments::bytes)]
+    node_memory: usize,
+    /// Cores of each container, such as 0.5 (docker); no limit where absent
+    #[arg(long)]
+    node_cpus: Option<f64>,
+    /// Where results go
+    #[arg(long, default_value = "results")]
+    results: PathBuf,
+    /// How long each checker may take
+    #[arg(long, default_value = "60s")]
+    budget: Span,
+    /// How much memory a checker's tables may take
+    #[arg(long, default_value = "4g", value_parser = super::arguments::bytes)]
+    memory: usize,
+    /// No progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Why a run could not be played at all, with its exit code.
+struct Broken {
+    code: i32,
+    message: String,
+}
+
+impl Broken {
+    fn infrastructure(error: impl std::fmt::Display) -> Broken {
+        Broken { code: exit::INFRASTRUCTURE, message: error.to_string() }
+    }
+
+    fn usage(error: impl std::fmt::Display) -> Broken {
+        Broken { code: exit::USAGE, message: error.to_string() }
+    }
+}
+
+/// What is left of a run once its cluster is gone.
+struct Played {
+    history: History,
+    /// Failures after the history was closed: something could not be removed.
+    broken: Vec<String>,
+}
+
+impl RunArguments {
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            time: self.time,
+            rate: self.rate,
+            concurrency: self.concurrency,
+            nodes: self.nodes.iter().copied().collect(),
+            variants: self.variant.iter().cloned().collect(),
+            images: map(&self.image),
+            set: self.set.clone(),
+            ignore_expectations: self.expect.is_some(),
+        }
+    }
+
+    fn world(&self) -> World {
+        match self.world {
+            WorldArgument::Sim => World::Sim,
+            WorldArgument::Docker => World::Docker,
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { time: self.budget.0, memory_bytes: self.memory }
+    }
+
+    /// What this world lacks, said before anything starts.
+    fn refusal(&self) -> Option<&'static str> {
+        match self.world {
+            WorldArgument::Docker if !self.variant.is_empty() => {
+                Some("--variant: planted bugs exist in the simulation only; add --world sim")
+            }
+            WorldArgument::Sim if !self.image.is_empty() => {
+                Some("--image: the simulation runs no images; add --world docker")
+            }
+            WorldArgument::Sim if self.keep => {
+                Some("--keep: a simulation leaves nothing to keep; add --world docker")
+            }
+            WorldArgument::Sim if self.subnet.is_some() => {
+                Some("--subnet: the simulation needs no network; add --world docker")
+            }
+            _ => None,
+        }
+    }
+}
+
+pub fn run(arguments: &RunArguments) -> i32 {
+    match play_and_judge(arguments) {
+        Ok(code) => code,
+        Err(broken) => fail(broken.code, broken.message),
+    }
+}
+
+fn play_and_judge(arguments: &RunArguments) -> Result<i32, Broken> {
+    if let Some(refusal) = arguments.refusal() {
+        return Err(Broken::usage(refusal));
+    }
+    let seed = arguments.seed.unwrap_or_else(random_seed);
+    let mut scenario = Scenario::load(
+        &arguments.workload,
+        &arguments.nemesis,
+        arguments.world(),
+        seed,
+        &arguments.overrides(),
+    )
+    .map_err(Broken::usage)?;
+    scenario.kernel = kernel();
+    let interrupt = Interrupt::default();
+    listen(interrupt.clone()).map_err(Broken::infrastructure)?;
+    let progress = Progress::new(arguments.quiet);
+    progress.say(&format!("seed {seed}"));
+    let (folder, played) = match arguments.world() {
+        World::Sim => sim::play(arguments, &scenario, progress, &interrupt)?,
+        World::Docker => docker::play(arguments, &mut scenario, progress, &interrupt)?,
+    };
+    judge(arguments, scenario, folder, played)
+}
+
+fn judge(
+    arguments: &RunArguments,
+    scenario: Scenario,
+    store: Store,
+    played: Played,
+) -> Result<i32, Broken> {
+    let results = conclude(&scenario, &played.history, &played.broken, arguments.limits());
+    let path = store.path().to_owned();
+    let folder = ResultsFolder { path, scenario, history: played.history, damage: None };
+    folder.write_results(&results).map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
+    let report = folder.path.join("report.html").display().to_string();
+    print!("{}", crate::report::terminal(&results, &report, super::colours()));
+    Ok(results.exit_code)
+}
+
+/// A seed that is easy to type again.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish() % 1_000_000_000
+}
+
+fn kernel() -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    format!("Linux {}", read("/proc/sys/kernel/osrelease"))
+}
+
+/// Turns SIGINT and SIGTERM into requests to stop, on a thread of its own: the loop of a simulation
+/// has no signals.
+fn listen(interrupt: Interrupt) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    std::thread::Builder::new().name("signals".into()).spawn(move || {
+        runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let (Ok(mut int), Ok(mut term)) =
+                (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+            else {
+                return;
+            };
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = int.recv() => interrupt.raise(),
+                    _ = term.recv() => interrupt.raise(),
+                }
+            }
+        });
+    })?;
+    Ok(())
+}
