@@ -1,0 +1,183 @@
+//! What the reports need of a history, taken in one pass: operations, faults in force, phases, nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::words;
+use crate::cluster::{Applied, FaultId};
+use crate::history::History;
+use crate::nemesis::{Deed, FaultRecord, Phase};
+use crate::op::{Event, Kind, Nanos, NodeName, Process};
+
+/// Kinds of operation that are told apart; the rarest of a foreign history share the last place.
+const KINDS_MAX: usize = 8;
+
+/// A client operation: its invocation, and its completion if one was seen.
+#[derive(Clone, Copy)]
+pub(super) struct Operation<'a> {
+    pub(super) invoke: &'a Event,
+    pub(super) completion: Option<&'a Event>,
+}
+
+impl Operation<'_> {
+    /// How it ended; an operation without completion is `info`.
+    pub(super) fn kind(&self) -> Kind {
+        self.completion.map_or(Kind::Info, |event| event.kind)
+    }
+
+    /// When it ended, or when the history did.
+    pub(super) fn ended(&self, end: Nanos) -> Nanos {
+        self.completion.map_or(end, |event| event.time).max(self.invoke.time)
+    }
+
+    pub(super) fn latency(&self, end: Nanos) -> Nanos {
+        self.ended(end) - self.invoke.time
+    }
+
+    pub(super) fn describe(&self) -> String {
+        words::operation(self.invoke, self.completion)
+    }
+}
+
+/// A fault in force, from its installation to its heal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FaultWindow {
+    pub(super) id: FaultId,
+    pub(super) name: String,
+    pub(super) targets: Vec<NodeName>,
+    pub(super) from: Nanos,
+    pub(super) to: Nanos,
+    /// Every action was proven to act.
+    pub(super) proven: bool,
+    /// False where it was still in force when the history ended.
+    pub(super) ended: bool,
+}
+
+pub(super) struct PhaseMark {
+    pub(super) phase: Phase,
+    pub(super) at: Nanos,
+}
+
+/// A nemesis event and what it says; `None` where it is not one of ours.
+pub(super) struct NemesisStep<'a> {
+    pub(super) event: &'a Event,
+    pub(super) record: Option<FaultRecord>,
+}
+
+pub(super) struct Digest<'a> {
+    pub(super) operations: Vec<Operation<'a>>,
+    pub(super) windows: Vec<FaultWindow>,
+    pub(super) phases: Vec<PhaseMark>,
+    pub(super) steps: Vec<NemesisStep<'a>>,
+    /// Every node that is named by an event, in name order.
+    pub(super) nodes: Vec<&'a str>,
+    /// Names of operations (`f`), the most frequent ones in name order, then perhaps `other`.
+    pub(super) kinds: Vec<&'a str>,
+    pub(super) end: Nanos,
+}
+
+impl<'a> Digest<'a> {
+    pub(super) fn of(history: &'a History) -> Digest<'a> {
+        let operations: Vec<Operation> = history
+            .operations()
+            .into_iter()
+            .map(|(invoke, completion)| Operation { invoke, completion })
+            .collect();
+        let end = history.events().iter().map(|event| event.time).max().unwrap_or(0);
+        let steps: Vec<NemesisStep> = history
+            .events()
+            .iter()
+            .filter(|event| event.process == Process::Nemesis)
+            .map(|event| NemesisStep { event, record: FaultRecord::of(event) })
+            .collect();
+        let nodes: BTreeSet<&str> = operations.iter().filter_map(|op| node_of(op.invoke)).collect();
+        Digest {
+            windows: windows(&steps, end),
+            phases: phases(&steps),
+            nodes: nodes.into_iter().collect(),
+            kinds: kinds(&operations),
+            operations,
+            steps,
+            end,
+        }
+    }
+
+    /// Position in `kinds` of an operation's name.
+    pub(super) fn kind_index(&self, f: &str) -> usize {
+        let last = self.kinds.len().saturating_sub(1);
+        self.kinds.iter().position(|kind| *kind == f).unwrap_or(last)
+    }
+
+    /// Position in `nodes`.
+    pub(super) fn node_index(&self, event: &Event) -> Option<usize> {
+        self.nodes.binary_search(&node_of(event)?).ok()
+    }
+}
+
+pub(super) fn node_of(event: &Event) -> Option<&str> {
+    event.node.as_deref()
+}
+
+fn kinds<'a>(operations: &[Operation<'a>]) -> Vec<&'a str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for operation in operations {
+        *counts.entry(&operation.invoke.f).or_default() += 1;
+    }
+    let mut names: Vec<&str> = counts.keys().copied().collect();
+    if names.len() > KINDS_MAX {
+        names.sort_by_key(|name| std::cmp::Reverse(counts[name]));
+        names.truncate(KINDS_MAX - 1);
+        names.sort_unstable();
+        names.push("other");
+    }
+    names
+}
+
+fn phases(steps: &[NemesisStep]) -> Vec<PhaseMark> {
+    steps
+        .iter()
+        .filter_map(|step| match step.record {
+            Some(FaultRecord::Phase { phase }) => Some(PhaseMark { phase, at: step.event.time }),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Pairs what began with what ended. A fault of which nothing was installed leaves no window.
+fn windows(steps: &[NemesisStep], end: Nanos) -> Vec<FaultWindow> {
+    let mut windows: Vec<FaultWindow> = Vec::new();
+    let mut targets_of: BTreeMap<FaultId, &[NodeName]> = BTreeMap::new();
+    for step in steps {
+        match &step.record {
+            Some(FaultRecord::Begin { fault, targets, .. }) => {
+                targets_of.insert(*fault, targets);
+            }
+            Some(FaultRecord::Began { fault, deeds }) if !all_skipped(deeds) => {
+                windows.push(FaultWindow {
+                    id: *fault,
+                    name: step.event.f.to_string(),
+                    targets: targets_of.get(fault).map_or(Vec::new(), |targets| targets.to_vec()),
+                    from: step.event.time,
+                    to: end,
+                    proven: !deeds.iter().any(|deed| is_indeterminate(&deed.outcome)),
+                    ended: false,
+                });
+            }
+            Some(FaultRecord::Ended { fault, .. }) => {
+                let open = windows.iter_mut().rfind(|window| window.id == *fault && !window.ended);
+                if let Some(window) = open {
+                    (window.to, window.ended) = (step.event.time, true);
+                }
+            }
+            _ => {}
+        }
+    }
+    windows
+}
+
+fn all_skipped(deeds: &[Deed]) -> bool {
+    deeds.iter().all(|deed| matches!(deed.outcome, Applied::Skipped { .. }))
+}
+
+fn is_indeterminate(outcome: &Applied) -> bool {
+    matches!(outcome, Applied::Indeterminate { .. })
+}

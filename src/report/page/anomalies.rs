@@ -1,0 +1,155 @@
+//! Each anomaly: what happened, the operations that prove it, and their timeline.
+
+use maud::{Markup, html};
+
+use super::{Page, moment_cell, scroll_box};
+use crate::checker::Anomaly;
+use crate::report::digest::{Digest, Operation};
+use crate::report::timeline::Timeline;
+use crate::report::words;
+
+/// Anomalies with a timeline of their own; more are listed in one line each.
+pub(super) const SHOWN_MAX: usize = 20;
+const LISTED_MAX: usize = 200;
+
+pub(super) fn anomalies(page: &Page, timelines: &[Option<Timeline>]) -> Markup {
+    html! {
+        @if !page.anomalies.is_empty() {
+            section #anomalies {
+                h2.section { "Anomalies" }
+                @for (number, (found, timeline)) in page.anomalies.iter().zip(timelines).enumerate() {
+                    (anomaly(page, number + 1, found, timeline.as_ref()))
+                }
+                (the_rest(page))
+            }
+        }
+    }
+}
+
+fn anomaly(
+    page: &Page,
+    number: usize,
+    (checker, anomaly): &(&str, &Anomaly),
+    timeline: Option<&Timeline>,
+) -> Markup {
+    html! {
+        article.card.anomaly id=(format!("anomaly-{number}")) {
+            h3 { (number) ". " (anomaly.kind) " " span.quiet { "found by " (checker) } }
+            p.summary { (anomaly.summary) }
+            p.quiet { (place(&page.digest, anomaly)) }
+            @if let Some(timeline) = timeline {
+                (picture(number, anomaly, timeline))
+                (table(&page.digest, timeline))
+            } @else {
+                p.quiet { "This anomaly names no single operation; see the plots and the nodes' strips." }
+            }
+            @if !anomaly.details.is_empty() {
+                h4 { "Explanation" }
+                ul.details { @for line in &anomaly.details { li { (line) } } }
+            }
+        }
+    }
+}
+
+/// Key, nodes, time, and the faults that were in force.
+fn place(digest: &Digest, anomaly: &Anomaly) -> String {
+    let mut parts = Vec::new();
+    if let Some(key) = &anomaly.key {
+        parts.push(format!("key {key}"));
+    }
+    if !anomaly.nodes.is_empty() {
+        parts.push(format!("on {}", anomaly.nodes.join(", ")));
+    }
+    parts.push(format!("{} to {}", words::moment(anomaly.from), words::moment(anomaly.to)));
+    let faults: Vec<String> = digest
+        .windows
+        .iter()
+        .filter(|window| window.from <= anomaly.to && window.to >= anomaly.from)
+        .take(6)
+        .map(|window| format!("{} {}", window.name, window.id))
+        .collect();
+    parts.push(match faults.as_slice() {
+        [] => "no fault in force".into(),
+        faults => format!("faults in force: {}", faults.join(", ")),
+    });
+    parts.join(" · ")
+}
+
+fn picture(number: usize, anomaly: &Anomaly, timeline: &Timeline) -> Markup {
+    let name = format!("timeline-{number}");
+    let title = format!("Timeline of anomaly {number}: {}", anomaly.kind);
+    html! {
+        (scroll_box(&title, timeline.svg(&name, &title)))
+        p.quiet.key {
+            span.swatch.ok {} "ok " span.swatch.fail {} "fail " span.swatch.info {}
+            "info: may still act later " span.swatch.band {} "fault in force "
+            span { "· numbered: the proof · pale: others on the same key" }
+        }
+    }
+}
+
+fn table(digest: &Digest, timeline: &Timeline) -> Markup {
+    html! {
+        (scroll_box("The operations of the counterexample", html! {
+            table.proof {
+                thead { tr {
+                    th scope="col" { "#" } th scope="col" { "Operation" }
+                    th scope="col" { "Process" } th scope="col" { "Node" }
+                    th scope="col" { "Invoked" } th scope="col" { "Completed" }
+                    th scope="col" { "Outcome" }
+                } }
+                tbody {
+                    @for (position, operation) in timeline.core().iter().enumerate() {
+                        (row(digest, position + 1, operation))
+                    }
+                }
+            }
+        }))
+        @if timeline.left_out() > 0 {
+            p.quiet { (timeline.left_out()) " earlier operations of this counterexample are not drawn." }
+        }
+    }
+}
+
+fn row(digest: &Digest, number: usize, operation: &Operation) -> Markup {
+    let invoke = operation.invoke;
+    html! {
+        tr {
+            td.number { (number) }
+            td { code { (operation.describe()) } }
+            td.number { (invoke.process) }
+            td { (invoke.node.as_deref().unwrap_or("–")) }
+            (moment_cell(invoke.time))
+            @if operation.completion.is_some() {
+                (moment_cell(operation.ended(digest.end)))
+            } @else {
+                td { "never" }
+            }
+            td {
+                span.outcome.(operation.kind().name()) { (operation.kind().name()) }
+                @if let Some(error) = operation.completion.and_then(|event| event.error.as_deref()) {
+                    " " (words::shorten(error, 160))
+                }
+            }
+        }
+    }
+}
+
+fn the_rest(page: &Page) -> Markup {
+    let rest = page.anomalies.get(SHOWN_MAX..).unwrap_or_default();
+    html! {
+        @if !rest.is_empty() {
+            details.card {
+                summary { (words::plural(rest.len(), "more anomaly", "more anomalies")) }
+                ul.details {
+                    @for (_, anomaly) in rest.iter().take(LISTED_MAX) {
+                        li { b { (anomaly.kind) } " " (anomaly.summary) }
+                    }
+                }
+                @if rest.len() > LISTED_MAX {
+                    p.quiet { "The others are in results.json." }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The nemesis's steps as rows for people: what was done to whom, and how it came out.
+
+use std::collections::BTreeSet;
+
+use super::digest::NemesisStep;
+use super::words;
+use crate::cluster::{Action, Applied, FaultId, NodeState, View};
+use crate::nemesis::{Deed, FaultRecord};
+use crate::op::Nanos;
+
+const WHAT_CHARACTERS: usize = 240;
+
+/// One row: what was done, how it came out, and what proves it.
+pub(super) struct Step<'a> {
+    pub(super) at: Nanos,
+    pub(super) fault: String,
+    pub(super) name: &'static str,
+    pub(super) what: String,
+    pub(super) outcome: String,
+    pub(super) is_bad: bool,
+    pub(super) deeds: &'a [Deed],
+}
+
+/// `begin` and `end` are written ahead of what they announce: where that was recorded too, its row says
+/// it all, and the announcement has none. A view that repeats the one before has none either.
+pub(super) fn steps<'a>(recorded: &'a [NemesisStep]) -> Vec<Step<'a>> {
+    let (begun, ended) = finished(recorded);
+    let mut last_view = None;
+    let mut rows = Vec::new();
+    for step in recorded {
+        let is_told_elsewhere = match &step.record {
+            Some(FaultRecord::Begin { fault, .. }) => begun.contains(fault),
+            Some(FaultRecord::End { fault, .. }) => ended.contains(fault),
+            Some(FaultRecord::View { view }) => last_view.replace(view) == Some(view),
+            _ => false,
+        };
+        if !is_told_elsewhere {
+            rows.push(row(step));
+        }
+    }
+    rows
+}
+
+fn finished(recorded: &[NemesisStep]) -> (BTreeSet<FaultId>, BTreeSet<FaultId>) {
+    let (mut begun, mut ended) = (BTreeSet::new(), BTreeSet::new());
+    for step in recorded {
+        match &step.record {
+            Some(FaultRecord::Began { fault, .. }) => begun.insert(*fault),
+            Some(FaultRecord::Ended { fault, .. }) => ended.insert(*fault),
+            _ => false,
+        };
+    }
+    (begun, ended)
+}
+
+fn row<'a>(step: &'a NemesisStep) -> Step<'a> {
+    let plain = |name, what: String| Step {
+        at: step.event.time,
+        fault: fault_of(step),
+        name,
+        what: words::shorten(&what, WHAT_CHARACTERS),
+        outcome: String::new(),
+        is_bad: false,
+        deeds: &[],
+    };
+    let lost = |row: Step<'a>| Step { outcome: "no result recorded".into(), is_bad: true, ..row };
+    let Some(record) = &step.record else {
+        return plain("–", format!("{} {}", step.event.f, step.event.value));
+    };
+    match record {
+        FaultRecord::Begin { targets, actions, .. } => {
+            lost(plain("begin", format!("{} on {}", listed(actions), targets.join(", "))))
+        }
+        FaultRecord::End { actions, .. } => lost(plain("end", listed(actions))),
+        FaultRecord::Began { deeds, .. } => done(plain("begin", listed(actions(deeds))), deeds),
+        FaultRecord::Ended { deeds, .. } => done(plain("end", listed(actions(deeds))), deeds),
+        FaultRecord::Skipped { why, .. } => {
+            Step { outcome: why.clone(), ..plain("skipped", String::new()) }
+        }
+        FaultRecord::Phase { phase } => plain("phase", format!("{} begins", phase.name())),
+        FaultRecord::View { view } => plain("view", describe_view(view)),
+        FaultRecord::Dropped { node, count } => plain(
+            "dropped",
+            format!("{} arrivals found no free process on {node}", words::count(*count)),
+        ),
+        FaultRecord::Harness { error } => {
+            Step { outcome: error.clone(), is_bad: true, ..plain("harness", "failed".into()) }
+        }
+    }
+}
+
+/// `partition-halves f1`; nothing where the step belongs to no fault.
+fn fault_of(step: &NemesisStep) -> String {
+    match &step.record {
+        Some(
+            FaultRecord::Begin { fault, .. }
+            | FaultRecord::Began { fault, .. }
+            | FaultRecord::End { fault, .. }
+            | FaultRecord::Ended { fault, .. }
+            | FaultRecord::Skipped { fault, .. },
+        ) => format!("{} {fault}", step.event.f),
+        _ => String::new(),
+    }
+}
+
+fn done<'a>(row: Step<'a>, deeds: &'a [Deed]) -> Step<'a> {
+    let mut words: Vec<&str> = Vec::new();
+    for deed in deeds {
+        let word = match &deed.outcome {
+            Applied::Installed { .. } if row.name == "end" => "undone and proven",
+            Applied::Installed { .. } => "installed and proven",
+            Applied::Skipped { .. } => "skipped",
+            Applied::Indeterminate { .. } => "not proven",
+        };
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    let outcome = if words.is_empty() { "nothing to do".into() } else { words.join(", ") };
+    Step { outcome, is_bad: words.contains(&"not proven"), deeds, ..row }
+}
+
+fn actions(deeds: &[Deed]) -> impl IntoIterator<Item = &Action> {
+    deeds.iter().map(|deed| &deed.action)
+}
+
+fn listed<'a>(actions: impl IntoIterator<Item = &'a Action>) -> String {
+    let named = |action| format!("{} {}", Action::name(action), acted_on(action));
+    actions.into_iter().map(named).collect::<Vec<_>>().join("; ")
+}
+
+/// The links or the node that an action acts on.
+pub(super) fn acted_on(action: &Action) -> String {
+    match action {
+        Action::Cut { links, .. } | Action::Join { links, .. } => {
+            links.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        }
+        Action::Kill { node }
+        | Action::Start { node }
+        | Action::Pause { node }
+        | Action::Resume { node } => node.to_string(),
+    }
+}
+
+pub(super) fn outcome(applied: &Applied) -> String {
+    match applied {
+        Applied::Installed { .. } => "done, and proven".into(),
+        Applied::Skipped { why } => format!("skipped: {why}"),
+        Applied::Indeterminate { why, .. } => format!("not proven: {why}"),
+    }
+}
+
+fn describe_view(view: &View) -> String {
+    let state = |state| match state {
+        NodeState::Serving => "serves",
+        NodeState::Running => "runs but does not serve",
+        NodeState::Paused => "is paused",
+        NodeState::Down => "is down",
+    };
+    let leads = |leads| if leads { " and leads" } else { "" };
+    let nodes: Vec<String> = view
+        .nodes
+        .iter()
+        .map(|(name, node)| format!("{name} {}{}", state(node.state), leads(node.leads)))
+        .collect();
+    nodes.join("; ")
+}

@@ -1,0 +1,230 @@
+//! The timeline of one anomaly, as an SVG whose size is bounded whatever the history.
+
+mod axis;
+mod bars;
+mod selection;
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use self::axis::Axis;
+use self::bars::{LANE_HEIGHT, bar};
+use self::selection::{Lane, Selection};
+use super::digest::{Digest, FaultWindow, Operation};
+use super::words;
+use crate::checker::Anomaly;
+use crate::op::{Kind, Nanos};
+
+const LEFT: f64 = 164.0;
+const WIDTH: f64 = 872.0;
+const RIGHT: f64 = LEFT + WIDTH;
+/// Room above the lanes for the names of faults and the time.
+const TOP: f64 = 52.0;
+const BANDS_MAX: usize = 12;
+
+/// The counterexample of an anomaly and how it is drawn.
+pub(super) struct Timeline<'a> {
+    axis: Axis,
+    selection: Selection<'a>,
+    bands: Vec<FaultWindow>,
+    end: Nanos,
+}
+
+impl<'a> Timeline<'a> {
+    /// `None` where the anomaly names no operation of this history.
+    pub(super) fn of(digest: &Digest<'a>, anomaly: &Anomaly) -> Option<Timeline<'a>> {
+        let (core, left_out) = selection::core(digest, anomaly);
+        if core.is_empty() {
+            return None;
+        }
+        let moments = core.iter().flat_map(|op| [op.invoke.time, op.ended(digest.end)]).collect();
+        let axis = Axis::new(moments, LEFT, WIDTH);
+        let shown = digest.windows.iter().filter(|window| axis.shows(window.from, window.to));
+        let bands = shown.take(BANDS_MAX).cloned().collect();
+        let selection = Selection::around(digest, core, left_out, &axis);
+        Some(Timeline { axis, selection, bands, end: digest.end })
+    }
+
+    /// The operations that prove the anomaly, in the order of their numbers in the picture.
+    pub(super) fn core(&self) -> &[Operation<'a>] {
+        &self.selection.core
+    }
+
+    pub(super) fn left_out(&self) -> usize {
+        self.selection.left_out
+    }
+
+    /// `name` makes the ids of the drawing unique on the page.
+    pub(super) fn svg(&self, name: &str, title: &str) -> Markup {
+        let bottom = TOP + self.selection.lanes.len() as f64 * LANE_HEIGHT;
+        html! {
+            svg.timeline viewBox=(format!("0 0 {} {}", RIGHT + 24.0, bottom + 8.0)) role="img"
+                aria-labelledby=(format!("{name}-title {name}-desc")) {
+                title id=(format!("{name}-title")) { (title) }
+                desc id=(format!("{name}-desc")) { (self.description()) }
+                (gradients(name))
+                (self.lanes(bottom))
+                (self.fault_bands(bottom))
+                (self.grid(bottom))
+                (self.operations(name))
+                (self.breaks(bottom))
+            }
+        }
+    }
+
+    /// The drawing in words, for those who do not see it.
+    fn description(&self) -> String {
+        let mut lines: Vec<String> = self.core().iter().map(|op| self.sentence(op)).collect();
+        for band in &self.bands {
+            lines.push(format!(
+                "Fault {} {} in force from {} to {}.",
+                band.name,
+                band.id,
+                words::moment(band.from),
+                words::moment(band.to)
+            ));
+        }
+        lines.join(" ")
+    }
+
+    fn sentence(&self, operation: &Operation) -> String {
+        format!(
+            "Process {}{}: {}, from {} to {}.",
+            operation.invoke.process,
+            operation.invoke.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default(),
+            operation.describe(),
+            words::moment(operation.invoke.time),
+            words::moment(operation.ended(self.end))
+        )
+    }
+
+    fn lanes(&self, bottom: f64) -> Markup {
+        html! {
+            @for (row, (node, process)) in self.selection.lanes.iter().enumerate() {
+                @let y = TOP + row as f64 * LANE_HEIGHT;
+                @let first = row == 0 || self.selection.lanes[row - 1].0 != *node;
+                @if first {
+                    line.node-line x1="8" x2=(RIGHT + 16.0) y1=(y) y2=(y) {}
+                    @if let Some(node) = node {
+                        text.node x="10" y=(y + 17.0) { (words::shorten(node, 19)) }
+                    }
+                } @else {
+                    line.lane-line x1=(LEFT) x2=(RIGHT) y1=(y) y2=(y) {}
+                }
+                text.process x="10" y=(y + 33.0) { "process " (process) }
+            }
+            line.node-line x1="8" x2=(RIGHT + 16.0) y1=(bottom) y2=(bottom) {}
+        }
+    }
+
+    fn fault_bands(&self, bottom: f64) -> Markup {
+        html! {
+            @for (band, name_at) in self.bands.iter().zip(self.band_names()) {
+                @let (from, to) = (self.axis.x(band.from), self.axis.x(band.to));
+                @let label = band_label(band);
+                rect.band x=(format!("{from:.1}")) y="24" height=(bottom - 24.0)
+                    width=(format!("{:.1}", (to - from).max(1.5))) { title { (label) } }
+                @if let Some(x) = name_at {
+                    text.band-name x=(format!("{x:.1}")) y="18" { (label) }
+                }
+            }
+        }
+    }
+
+    /// Where each band's name is written, if it fits beside the ones before it.
+    fn band_names(&self) -> Vec<Option<f64>> {
+        let mut free_from = LEFT;
+        let place = |band: &FaultWindow| {
+            let x = self.axis.x(band.from).max(free_from) + 2.0;
+            let end = x + band_label(band).chars().count() as f64 * 6.8;
+            (end < RIGHT + 16.0).then(|| {
+                free_from = end + 12.0;
+                x
+            })
+        };
+        self.bands.iter().map(place).collect()
+    }
+
+    fn grid(&self, bottom: f64) -> Markup {
+        html! {
+            @for (x, label) in self.axis.ticks() {
+                line.tick x1=(format!("{x:.1}")) x2=(format!("{x:.1}")) y1=(TOP - 6.0) y2=(bottom) {}
+                text.time x=(format!("{x:.1}")) y=(TOP - 12.0) { (label) }
+            }
+        }
+    }
+
+    /// Context first, so that the counterexample is drawn over it and its labels have their pick.
+    fn operations(&self, name: &str) -> Markup {
+        let mut taken: BTreeMap<(usize, bool), Vec<(f64, f64)>> = BTreeMap::new();
+        let core = self.core().iter().enumerate().map(|(number, op)| (Some(number + 1), op));
+        let context = self.selection.context.iter().map(|operation| (None, operation));
+        let mut drawn: Vec<Markup> = core
+            .chain(context)
+            .map(|(number, operation)| {
+                let row = self.row(selection::lane_of(operation));
+                let label = match number {
+                    Some(number) => format!("{number} · {}", operation.describe()),
+                    None => operation.describe(),
+                };
+                let shape = bars::Shape {
+                    row,
+                    top: TOP + row as f64 * LANE_HEIGHT,
+                    from: self.axis.x(operation.invoke.time),
+                    to: self.axis.x(operation.ended(self.end)),
+                    outcome: operation.kind(),
+                    is_core: number.is_some(),
+                    label: words::shorten(&label, 34),
+                    hover: self.sentence(operation),
+                };
+                bar(&shape, name, (LEFT, RIGHT), &mut taken)
+            })
+            .collect();
+        drawn.reverse();
+        html! { @for operation in drawn { (operation) } }
+    }
+
+    fn row(&self, lane: Lane) -> usize {
+        self.selection.lanes.binary_search(&lane).unwrap_or(0)
+    }
+
+    fn breaks(&self, bottom: f64) -> Markup {
+        html! {
+            @for gap in self.axis.breaks() {
+                @let middle = gap.left + gap.width / 2.0;
+                rect.break x=(format!("{:.1}", gap.left + 5.0)) y=(TOP - 6.0)
+                    width=(gap.width - 10.0) height=(bottom - TOP + 6.0) {
+                    title { (words::duration(gap.skipped)) " not drawn" }
+                }
+                text.skipped transform=(format!("translate({middle:.1} {:.1}) rotate(-90)",
+                    (TOP + bottom) / 2.0)) { (words::duration(gap.skipped)) " cut" }
+            }
+        }
+    }
+}
+
+/// The fade of operations that may act after their client gave up.
+fn gradients(name: &str) -> Markup {
+    html! {
+        defs {
+            linearGradient id=(format!("{name}-fade")) {
+                stop.fade-from offset="0" {}
+                stop.fade-to offset="1" {}
+            }
+        }
+    }
+}
+
+fn band_label(band: &FaultWindow) -> String {
+    words::shorten(&format!("{} {} in force", band.name, band.id), 48)
+}
+
+/// The class of a bar by outcome.
+fn outcome_class(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Ok | Kind::Invoke => "ok",
+        Kind::Fail => "fail",
+        Kind::Info => "info",
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests across modules, one binary.
+
+mod fixture;
+mod page;
+mod report;
