@@ -83,6 +83,10 @@ fn row<'a>(step: &'a NemesisStep) -> Step<'a> {
             "dropped",
             format!("{} arrivals found no free process on {node}", words::count(*count)),
         ),
+        FaultRecord::Interrupted { count } => {
+            let times = if *count == 1 { "once" } else { "again" };
+            plain("interrupt", format!("asked {times} to stop"))
+        }
         FaultRecord::Harness { error } => {
             Step { outcome: error.clone(), is_bad: true, ..plain("harness", "failed".into()) }
         }
