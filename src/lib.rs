@@ -1,7 +1,9 @@
 //! Stormglass: a fault-injection test-cluster orchestrator with two worlds, containers and simulation.
 
+pub mod agent;
 pub mod checker;
 pub mod cluster;
+pub mod docker;
 pub mod generator;
 pub mod history;
 pub mod nemesis;
