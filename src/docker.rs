@@ -3,11 +3,24 @@
 //! It touches only containers, networks and volumes that carry a run's label. It knows no workload,
 //! no nemesis and no checker, and nothing of the simulation.
 
+pub mod agent;
 mod archive;
+mod cluster;
 mod engine;
 pub mod images;
+mod logs;
+mod network;
+mod node;
+mod owner;
+pub mod self_image;
+mod subnet;
+mod zookeeper;
 
+pub use cluster::{ClusterSpec, DockerCluster, Limits, UpError};
 pub use engine::{Engine, EngineError};
+pub use network::NetworkError;
+pub use owner::{Life, NODE, Owner, ROLE, RUN, RunId};
+pub use subnet::Subnet;
 
 /// Told what is being done now, in words for people.
 pub type Progress<'a> = &'a (dyn Fn(&str) + Send + Sync);

@@ -1,5 +1,6 @@
 //! Stormglass: a fault-injection test-cluster orchestrator with two worlds, containers and simulation.
 
+pub mod agent;
 pub mod checker;
 pub mod client;
 pub mod cluster;
