@@ -14,6 +14,7 @@ mod node;
 mod owner;
 pub mod self_image;
 mod subnet;
+mod sweep;
 mod zookeeper;
 
 pub use cluster::{ClusterSpec, DockerCluster, Limits, UpError};
@@ -21,6 +22,7 @@ pub use engine::{Engine, EngineError};
 pub use network::NetworkError;
 pub use owner::{Life, NODE, Owner, ROLE, RUN, RunId};
 pub use subnet::Subnet;
+pub use sweep::{FoundRun, Swept, Which, remove, runs, sweep};
 
 /// Told what is being done now, in words for people.
 pub type Progress<'a> = &'a (dyn Fn(&str) + Send + Sync);

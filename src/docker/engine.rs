@@ -1,7 +1,6 @@
 //! The connection to one Docker engine, and what can be wrong with it. It creates nothing.
 
 use std::io::ErrorKind;
-use std::time::Duration;
 
 use bollard::errors::Error as ApiError;
 use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
@@ -80,6 +79,11 @@ impl Engine {
         &self.address
     }
 
+    /// True if the engine runs on this machine, so far as its address tells.
+    pub fn is_local(&self) -> bool {
+        self.address.starts_with("unix://")
+    }
+
     /// The engine's own version, such as `20.10.24`.
     pub fn version(&self) -> &str {
         &self.version
@@ -154,9 +158,6 @@ pub(crate) fn words(error: &ApiError) -> String {
         other => other.to_string(),
     }
 }
-
-/// How long a container may take to go away once it was told to.
-pub(crate) const REMOVAL: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {

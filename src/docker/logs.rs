@@ -50,6 +50,13 @@ impl LogStream {
         self.restarted.notify_one();
     }
 
+    /// Stops following a container that goes on.
+    pub async fn leave(self) {
+        self.task.abort();
+        // It has just been told to end; how it ended is of no interest.
+        let _ = self.task.await;
+    }
+
     /// Takes the last lines of a container that has ended and closes the file.
     pub async fn finish(mut self) {
         self.ended.notify_one();
