@@ -24,8 +24,8 @@ mod table_reader;
 mod worker;
 
 use std::io::{self, BufRead};
-use std::sync::mpsc::{self, Sender};
 use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 pub use hold::hold;

@@ -78,7 +78,7 @@ impl<'a> TableChanges<'a> {
     }
 
     fn push(mut self, kind: u16, flags: u16, attributes: Attributes, what: &str) -> Self {
-        let purpose = format!("{what} of nftables table {}", self.table);
+        let purpose = format!("{what} nftables table {}", self.table);
         self.changes.push(Change { kind, flags, family: BRIDGE, attributes, purpose });
         self
     }
@@ -90,18 +90,18 @@ impl<'a> TableChanges<'a> {
     /// Makes the table where it is missing.
     pub fn add_table(self, flags: u32) -> Self {
         let attributes = self.named().number(2, flags);
-        self.push(NEW_TABLE, CREATE, attributes, "make the whole")
+        self.push(NEW_TABLE, CREATE, attributes, "add")
     }
 
     pub fn delete_table(self) -> Self {
         let attributes = self.named();
-        self.push(DELETE_TABLE, 0, attributes, "delete the whole")
+        self.push(DELETE_TABLE, 0, attributes, "delete")
     }
 
     /// A chain that is only jumped to.
     pub fn add_chain(self, chain: &str) -> Self {
         let attributes = self.named().text(3, chain);
-        self.push(NEW_CHAIN, CREATE, attributes, "add a chain")
+        self.push(NEW_CHAIN, CREATE, attributes, "add a chain to")
     }
 
     /// A chain through which the kernel sends what passes this hook.
@@ -113,12 +113,12 @@ impl<'a> TableChanges<'a> {
             .nested(4, place)
             .number(5, POLICY_ACCEPT)
             .text(7, "filter");
-        self.push(NEW_CHAIN, CREATE, attributes, "add a hook")
+        self.push(NEW_CHAIN, CREATE, attributes, "add a hook to")
     }
 
     pub fn add_rule(self, chain: &str, expressions: Expressions) -> Self {
         let attributes = self.named().text(2, chain).nested(4, expressions.list);
-        self.push(NEW_RULE, CREATE | APPEND, attributes, "add a rule")
+        self.push(NEW_RULE, CREATE | APPEND, attributes, "add a rule to")
     }
 
     /// A set of (source, destination) pairs.
@@ -131,15 +131,14 @@ impl<'a> TableChanges<'a> {
             .number(4, TYPE_ADDRESS_PAIR)
             .number(5, ADDRESS_PAIR_LENGTH as u32)
             .number(10, set_id);
-        let with_set = self.push(NEW_SET, CREATE, attributes, "add a set");
+        let with_set = self.push(NEW_SET, CREATE, attributes, "add a set to");
         pairs.chunks(ELEMENTS_PER_CHANGE).fold(with_set, |changes, pairs| {
             let elements = pairs.iter().fold(Attributes::new(), |elements, pair| {
                 let key = Attributes::new().bytes(1, pair);
                 elements.nested(1, Attributes::new().nested(1, key))
             });
-            let attributes =
-                changes.named().text(2, set).number(4, set_id).nested(3, elements);
-            changes.push(NEW_SET_ELEMENTS, CREATE, attributes, "fill a set")
+            let attributes = changes.named().text(2, set).number(4, set_id).nested(3, elements);
+            changes.push(NEW_SET_ELEMENTS, CREATE, attributes, "fill a set of")
         })
     }
 }
