@@ -1,13 +1,25 @@
 //! Stormglass: a fault-injection test-cluster orchestrator with two worlds, containers and simulation.
 
+pub mod agent;
 pub mod catalog;
 pub mod checker;
+pub mod cli;
+pub mod client;
 pub mod cluster;
+pub mod conclude;
+pub mod docker;
 pub mod duration;
 pub mod generator;
 pub mod history;
 pub mod nemesis;
 pub mod op;
+pub mod play;
+pub mod progress;
 pub mod report;
+pub mod results_folder;
 pub mod rng;
+pub mod run;
+pub mod scenario;
+pub mod sim;
+pub mod store;
 pub mod workload;

@@ -1,5 +1,7 @@
-//! Tests across modules, one binary.
+//! Tests across modules, one binary. Slow ones run only where `STORMGLASS_TESTS` names them.
 
+mod docker_cluster;
 mod fixture;
 mod page;
 mod report;
+mod tidy;

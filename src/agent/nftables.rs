@@ -1,0 +1,219 @@
+//! The few nf_tables changes and expressions that fault tables are made of, in the bridge family.
+//!
+//! It says what to change and sends nothing. Every number here is the kernel's
+//! (`linux/netfilter/nf_tables.h`).
+
+use super::attribute::Attributes;
+use super::frame::{APPEND, CREATE, Change};
+use super::protocol::Hook;
+
+pub const BRIDGE: u8 = 7;
+
+pub const GET_TABLE: u16 = 1;
+pub const GET_CHAIN: u16 = 4;
+pub const GET_RULE: u16 = 7;
+pub const GET_SET_ELEMENTS: u16 = 13;
+
+const NEW_TABLE: u16 = 0;
+const DELETE_TABLE: u16 = 2;
+const NEW_CHAIN: u16 = 3;
+const NEW_RULE: u16 = 6;
+const NEW_SET: u16 = 9;
+const NEW_SET_ELEMENTS: u16 = 12;
+
+/// The kernel removes such a table when the socket that made it closes.
+pub const TABLE_OWNED: u32 = 2;
+
+/// Before the bridge family's own filter chains, and before iptables sees bridged packets.
+const PRIORITY: i32 = -300;
+const POLICY_ACCEPT: u32 = 1;
+const TYPE_IPV4_ADDRESS: u32 = 7;
+/// Two fields in one key; `nft list` aborts on any other type number.
+const TYPE_ADDRESS_PAIR: u32 = TYPE_IPV4_ADDRESS << 6 | TYPE_IPV4_ADDRESS;
+pub const ADDRESS_PAIR_LENGTH: usize = 8;
+/// One attribute holds at most 64 KiB.
+const ELEMENTS_PER_CHANGE: usize = 1000;
+
+const META_PROTOCOL: u32 = 1;
+const META_TRANSPORT: u32 = 16;
+const PAYLOAD_NETWORK: u32 = 1;
+const PAYLOAD_TRANSPORT: u32 = 2;
+const VERDICT_DROP: i32 = 0;
+const VERDICT_JUMP: i32 = -3;
+/// The first 16-byte register, and the first two 4-byte ones (the same memory).
+const REGISTER: u32 = 1;
+const REGISTER_FROM: u32 = 8;
+const REGISTER_TO: u32 = 9;
+const VERDICT_REGISTER: u32 = 0;
+
+/// How a compared value must stand to the given one.
+#[derive(Clone, Copy)]
+pub enum Comparison {
+    Equal = 0,
+    AtMost = 3,
+    AtLeast = 5,
+}
+
+pub fn hook_number(hook: Hook) -> u32 {
+    match hook {
+        Hook::Input => 1,
+        Hook::Forward => 2,
+        Hook::Output => 3,
+    }
+}
+
+/// Changes to one table, in order; one transaction.
+pub struct TableChanges<'a> {
+    table: &'a str,
+    changes: Vec<Change>,
+}
+
+impl<'a> TableChanges<'a> {
+    pub fn new(table: &'a str) -> TableChanges<'a> {
+        TableChanges { table, changes: Vec::new() }
+    }
+
+    pub fn finish(self) -> Vec<Change> {
+        self.changes
+    }
+
+    fn push(mut self, kind: u16, flags: u16, attributes: Attributes, what: &str) -> Self {
+        let purpose = format!("{what} nftables table {}", self.table);
+        self.changes.push(Change { kind, flags, family: BRIDGE, attributes, purpose });
+        self
+    }
+
+    fn named(&self) -> Attributes {
+        Attributes::new().text(1, self.table)
+    }
+
+    /// Makes the table where it is missing.
+    pub fn add_table(self, flags: u32) -> Self {
+        let attributes = self.named().number(2, flags);
+        self.push(NEW_TABLE, CREATE, attributes, "add")
+    }
+
+    pub fn delete_table(self) -> Self {
+        let attributes = self.named();
+        self.push(DELETE_TABLE, 0, attributes, "delete")
+    }
+
+    /// A chain that is only jumped to.
+    pub fn add_chain(self, chain: &str) -> Self {
+        let attributes = self.named().text(3, chain);
+        self.push(NEW_CHAIN, CREATE, attributes, "add a chain to")
+    }
+
+    /// A chain through which the kernel sends what passes this hook.
+    pub fn add_base_chain(self, hook: Hook) -> Self {
+        let place = Attributes::new().number(1, hook_number(hook)).number(2, PRIORITY as u32);
+        let attributes = self
+            .named()
+            .text(3, hook.name())
+            .nested(4, place)
+            .number(5, POLICY_ACCEPT)
+            .text(7, "filter");
+        self.push(NEW_CHAIN, CREATE, attributes, "add a hook to")
+    }
+
+    pub fn add_rule(self, chain: &str, expressions: Expressions) -> Self {
+        let attributes = self.named().text(2, chain).nested(4, expressions.list);
+        self.push(NEW_RULE, CREATE | APPEND, attributes, "add a rule to")
+    }
+
+    /// A set of (source, destination) pairs.
+    pub fn add_address_pair_set(self, set: &str, pairs: &[[u8; ADDRESS_PAIR_LENGTH]]) -> Self {
+        let set_id = 1;
+        let attributes = self
+            .named()
+            .text(2, set)
+            .number(3, 0)
+            .number(4, TYPE_ADDRESS_PAIR)
+            .number(5, ADDRESS_PAIR_LENGTH as u32)
+            .number(10, set_id);
+        let with_set = self.push(NEW_SET, CREATE, attributes, "add a set to");
+        pairs.chunks(ELEMENTS_PER_CHANGE).fold(with_set, |changes, pairs| {
+            let elements = pairs.iter().fold(Attributes::new(), |elements, pair| {
+                let key = Attributes::new().bytes(1, pair);
+                elements.nested(1, Attributes::new().nested(1, key))
+            });
+            let attributes = changes.named().text(2, set).number(4, set_id).nested(3, elements);
+            changes.push(NEW_SET_ELEMENTS, CREATE, attributes, "fill a set of")
+        })
+    }
+}
+
+/// What a rule asks of a packet, and what it does with it, from left to right.
+#[derive(Clone, Debug, Default)]
+pub struct Expressions {
+    list: Attributes,
+}
+
+impl Expressions {
+    pub fn new() -> Expressions {
+        Expressions::default()
+    }
+
+    fn push(self, name: &str, data: Attributes) -> Expressions {
+        let expression = Attributes::new().text(1, name).nested(2, data);
+        Expressions { list: self.list.nested(1, expression) }
+    }
+
+    fn load_meta(self, key: u32) -> Expressions {
+        self.push("meta", Attributes::new().number(2, key).number(1, REGISTER))
+    }
+
+    fn load_payload(self, base: u32, offset: u32, length: u32, register: u32) -> Expressions {
+        let data = Attributes::new()
+            .number(1, register)
+            .number(2, base)
+            .number(3, offset)
+            .number(4, length);
+        self.push("payload", data)
+    }
+
+    fn compare(self, comparison: Comparison, value: &[u8]) -> Expressions {
+        let value = Attributes::new().bytes(1, value);
+        let data =
+            Attributes::new().number(1, REGISTER).number(2, comparison as u32).nested(3, value);
+        self.push("cmp", data)
+    }
+
+    /// Only IPv4 (on a bridge anything may come by).
+    pub fn ethertype_ipv4(self) -> Expressions {
+        self.load_meta(META_PROTOCOL).compare(Comparison::Equal, &0x0800u16.to_be_bytes())
+    }
+
+    pub fn source_and_destination_in(self, set: &str) -> Expressions {
+        let data = Attributes::new().text(1, set).number(2, REGISTER_FROM).number(4, 1);
+        self.load_payload(PAYLOAD_NETWORK, 12, 4, REGISTER_FROM)
+            .load_payload(PAYLOAD_NETWORK, 16, 4, REGISTER_TO)
+            .push("lookup", data)
+    }
+
+    pub fn udp_to_ports(self, first: u16, last: u16) -> Expressions {
+        self.load_meta(META_TRANSPORT)
+            .compare(Comparison::Equal, &[libc::IPPROTO_UDP as u8])
+            .load_payload(PAYLOAD_TRANSPORT, 2, 2, REGISTER)
+            .compare(Comparison::AtLeast, &first.to_be_bytes())
+            .compare(Comparison::AtMost, &last.to_be_bytes())
+    }
+
+    pub fn count(self) -> Expressions {
+        self.push("counter", Attributes::new())
+    }
+
+    pub fn drop(self) -> Expressions {
+        self.verdict(Attributes::new().number(1, VERDICT_DROP as u32))
+    }
+
+    pub fn jump(self, chain: &str) -> Expressions {
+        self.verdict(Attributes::new().number(1, VERDICT_JUMP as u32).text(2, chain))
+    }
+
+    fn verdict(self, verdict: Attributes) -> Expressions {
+        let value = Attributes::new().nested(2, verdict);
+        let data = Attributes::new().number(1, VERDICT_REGISTER).nested(2, value);
+        self.push("immediate", data)
+    }
+}

@@ -1,0 +1,191 @@
+//! Proof on the wire: packets from one node's namespace to another's address, and what became of them.
+//!
+//! One UDP socket per node, made inside the node's namespace and bound to its address. A link is open
+//! if a packet sent from the one socket comes out of the other: no reply is needed, so each direction
+//! is seen alone. A link is surely cut once our own rules have counted every packet that is missing,
+//! so a cut is proven without waiting for silence.
+
+mod flight;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context, bail};
+
+use super::fault_table::PROBE_PORTS;
+use super::namespace;
+use super::protocol::{Enrollment, Place, ProbeReport};
+use crate::cluster::Link;
+use crate::op::NodeName;
+use flight::{Flight, Packet};
+
+/// A link that stays silent is tried this often within the bound.
+const ATTEMPTS: u32 = 5;
+const WAIT: Duration = Duration::from_millis(1);
+
+/// A node with our socket in its namespace.
+struct Member {
+    place: Place,
+    address: Ipv4Addr,
+    socket: UdpSocket,
+}
+
+/// The nodes that can be probed.
+pub struct Prober {
+    members: BTreeMap<NodeName, Member>,
+    /// Tells this round's packets from those of rounds before and of other agents.
+    round: u64,
+}
+
+impl Default for Prober {
+    fn default() -> Prober {
+        let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Prober { members: BTreeMap::new(), round: started.as_nanos() as u64 }
+    }
+}
+
+impl Prober {
+    pub fn enroll(&mut self, node: Enrollment) -> anyhow::Result<()> {
+        let Enrollment { node, address, place } = node;
+        let opened = match place {
+            Place::Host => open_socket(address),
+            Place::Container { pid } => namespace::within(pid, || open_socket(address)),
+        };
+        let socket = opened.with_context(|| format!("enroll {node}"))?;
+        self.members.insert(node, Member { place, address, socket });
+        Ok(())
+    }
+
+    pub fn address(&self, node: &NodeName) -> anyhow::Result<(Ipv4Addr, Place)> {
+        let member = self.member(node)?;
+        Ok((member.address, member.place))
+    }
+
+    pub fn name(&self, address: Ipv4Addr) -> Option<&NodeName> {
+        let found = self.members.iter().find(|(_, member)| member.address == address);
+        found.map(|(name, _)| name)
+    }
+
+    fn member(&self, node: &NodeName) -> anyhow::Result<&Member> {
+        match self.members.get(node) {
+            Some(member) => Ok(member),
+            None => {
+                let known: Vec<&str> = self.members.keys().map(|name| &**name).collect();
+                bail!("node {node} is not enrolled, expected one of: {}", known.join(", "))
+            }
+        }
+    }
+
+    /// Sends over all links at once; `dropped` counts the probes our tables have dropped so far.
+    pub fn probe(
+        &mut self,
+        links: &BTreeSet<Link>,
+        bound: Duration,
+        mut dropped: impl FnMut() -> anyhow::Result<u64>,
+    ) -> anyhow::Result<ProbeReport> {
+        let started = Instant::now();
+        self.round = self.round.wrapping_add(1);
+        for link in links {
+            self.member(&link.from).and(self.member(&link.to))?;
+        }
+        self.drain(|_, _| ())?;
+        let dropped_before = dropped()?;
+        let mut flight = Flight::new(links);
+        let mut dropped_now = 0;
+        for attempt in 1..=ATTEMPTS {
+            self.send(&mut flight, attempt)?;
+            let deadline = started + bound * attempt / ATTEMPTS;
+            loop {
+                self.receive(&mut flight, started)?;
+                // A table healed meanwhile takes its counter with it.
+                dropped_now = dropped()?.saturating_sub(dropped_before);
+                if flight.is_settled(dropped_now) {
+                    return Ok(flight.report(dropped_now, started.elapsed()));
+                }
+                if Instant::now() >= deadline {
+                    break;
+                }
+                self.await_packet()?;
+            }
+        }
+        Ok(flight.report(dropped_now, started.elapsed()))
+    }
+
+    fn send(&self, flight: &mut Flight, attempt: u32) -> anyhow::Result<()> {
+        for (index, link) in flight.missing() {
+            let from = self.member(&link.from)?;
+            let to = self.member(&link.to)?;
+            let packet = Packet { round: self.round, link: index, attempt };
+            // Each member's port is the one it could get.
+            let target = to.socket.local_addr().context("ask for a probe socket's port")?;
+            flight.sent(index, from.socket.send_to(&packet.encode(), target));
+        }
+        Ok(())
+    }
+
+    fn receive(&self, flight: &mut Flight, started: Instant) -> anyhow::Result<()> {
+        let round = self.round;
+        self.drain(|name, packet| {
+            if packet.round == round {
+                let after_us = started.elapsed().as_micros() as u64;
+                flight.arrived(packet.link, packet.attempt, name, after_us);
+            }
+        })
+    }
+
+    /// Takes all packets that wait at any member.
+    fn drain(&self, mut take: impl FnMut(&NodeName, Packet)) -> anyhow::Result<()> {
+        let mut buffer = [0; 128];
+        for (name, member) in &self.members {
+            loop {
+                match member.socket.recv_from(&mut buffer) {
+                    Ok((length, _)) => {
+                        if let Some(packet) = Packet::decode(&buffer[..length]) {
+                            take(name, packet);
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) => return Err(error).context(format!("receive probes at {name}")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn await_packet(&self) -> anyhow::Result<()> {
+        let waiting = |member: &Member| libc::pollfd {
+            fd: member.socket.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let mut waited: Vec<libc::pollfd> = self.members.values().map(waiting).collect();
+        // SAFETY: the pointer and count describe `waited`.
+        let result = unsafe {
+            let count = waited.len() as libc::nfds_t;
+            libc::poll(waited.as_mut_ptr(), count, WAIT.as_millis() as i32)
+        };
+        let error = io::Error::last_os_error();
+        if result < 0 && error.kind() != io::ErrorKind::Interrupted {
+            return Err(error).context("wait for probes");
+        }
+        Ok(())
+    }
+}
+
+/// Binding to the node's own address also shows that this is the node's namespace.
+fn open_socket(address: Ipv4Addr) -> anyhow::Result<UdpSocket> {
+    for port in PROBE_PORTS {
+        match UdpSocket::bind(SocketAddr::from((address, port))) {
+            Ok(socket) => {
+                socket.set_nonblocking(true).context("set up a probe socket")?;
+                return Ok(socket);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            Err(error) => return Err(error).context(format!("bind to {address}")),
+        }
+    }
+    bail!("UDP ports {PROBE_PORTS:?} of {address} are all taken, expected a free one for probes")
+}

@@ -1,0 +1,120 @@
+//! The lines as they stand on the wire, and that each is read as it was written.
+
+use expect_test::expect;
+
+use super::*;
+
+fn link(from: &str, to: &str) -> Link {
+    Link { from: from.into(), to: to.into() }
+}
+
+fn requests() -> Vec<Request> {
+    let links = BTreeSet::from([link("n1", "n2"), link("n2", "n1")]);
+    let node = |place| Enrollment { node: "n1".into(), address: Ipv4Addr::new(10, 9, 0, 2), place };
+    let nodes = vec![node(Place::Container { pid: 71 }), node(Place::Host)];
+    let commands = [
+        Command::Hello,
+        Command::Enroll { nodes },
+        Command::Cut { fault: FaultId(3), links: links.clone() },
+        Command::Join { fault: FaultId(3) },
+        Command::Heal,
+        Command::Counters,
+        Command::Probe { links, bound_ms: PROBE_BOUND_MS },
+        Command::Status,
+        Command::Process { pid: 71 },
+        Command::Heartbeat,
+        Command::Bye,
+    ];
+    (1..).zip(commands).map(|(id, command)| Request { id, command }).collect()
+}
+
+fn messages() -> Vec<Message> {
+    let tally = Tally { fault: FaultId(3), packets: 12, probes: 4 };
+    let table = Table {
+        name: "sg_r_f3".to_owned(),
+        owned: true,
+        hooks: [Hook::Forward, Hook::Output].into(),
+        links: [link("n1", "n2")].into(),
+        tally,
+    };
+    let healed =
+        Healed { because: Cause::LeaseExpired, tallies: vec![tally], left: vec!["sg_r_f4".into()] };
+    let tables = TableSupport::Unowned { why: "refused".to_owned() };
+    let greeting = Greeting {
+        version: "0.1.0".to_owned(),
+        kernel: "6.18".to_owned(),
+        run: "r".to_owned(),
+        lease_ms: 5000,
+        tables,
+    };
+    let probes = [Passage::Arrived { after_us: 9 }, Passage::Dropped, Passage::Silent];
+    let probes = probes.map(|passage| LinkProbe { link: link("n1", "n2"), passage, error: None });
+    let report = ProbeReport { links: probes.to_vec(), sent: 3, dropped: 1, took_us: 77 };
+    let process =
+        ProcessFacts { state: 'T', start_ticks: 5, comm: "java".to_owned(), frozen: None };
+    let answers = [
+        Answer::Hello { greeting },
+        Answer::Cut { table, took_us: 90 },
+        Answer::Join { tally: Some(tally), took_us: 50 },
+        Answer::Probe { report },
+        Answer::Process { process: Some(process) },
+    ];
+    let answers = (1..).zip(answers).map(|(id, answer)| Message::Answer { id, answer });
+    let failure = Message::Failure { id: 6, error: "no".to_owned() };
+    answers.chain([failure, Message::Healed { healed }]).collect()
+}
+
+fn lines<T: Serialize>(values: &[T]) -> String {
+    let line = |value| serde_json::to_string(value).expect("a value that can be written") + "\n";
+    values.iter().map(line).collect()
+}
+
+#[test]
+fn requests_on_the_wire() {
+    expect![[r#"
+        {"id":1,"command":{"do":"hello"}}
+        {"id":2,"command":{"do":"enroll","nodes":[{"node":"n1","address":"10.9.0.2","place":{"container":{"pid":71}}},{"node":"n1","address":"10.9.0.2","place":"host"}]}}
+        {"id":3,"command":{"do":"cut","fault":3,"links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}]}}
+        {"id":4,"command":{"do":"join","fault":3}}
+        {"id":5,"command":{"do":"heal"}}
+        {"id":6,"command":{"do":"counters"}}
+        {"id":7,"command":{"do":"probe","links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"bound_ms":250}}
+        {"id":8,"command":{"do":"status"}}
+        {"id":9,"command":{"do":"process","pid":71}}
+        {"id":10,"command":{"do":"heartbeat"}}
+        {"id":11,"command":{"do":"bye"}}
+    "#]].assert_eq(&lines(&requests()));
+}
+
+#[test]
+fn messages_on_the_wire() {
+    expect![[r#"
+        {"say":"answer","id":1,"answer":{"to":"hello","greeting":{"version":"0.1.0","kernel":"6.18","run":"r","lease_ms":5000,"tables":{"unowned":{"why":"refused"}}}}}
+        {"say":"answer","id":2,"answer":{"to":"cut","table":{"name":"sg_r_f3","owned":true,"hooks":["forward","output"],"links":[{"from":"n1","to":"n2"}],"tally":{"fault":3,"packets":12,"probes":4}},"took_us":90}}
+        {"say":"answer","id":3,"answer":{"to":"join","tally":{"fault":3,"packets":12,"probes":4},"took_us":50}}
+        {"say":"answer","id":4,"answer":{"to":"probe","report":{"links":[{"link":{"from":"n1","to":"n2"},"passage":{"arrived":{"after_us":9}}},{"link":{"from":"n1","to":"n2"},"passage":"dropped"},{"link":{"from":"n1","to":"n2"},"passage":"silent"}],"sent":3,"dropped":1,"took_us":77}}}
+        {"say":"answer","id":5,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
+        {"say":"failure","id":6,"error":"no"}
+        {"say":"healed","healed":{"because":"lease-expired","tallies":[{"fault":3,"packets":12,"probes":4}],"left":["sg_r_f4"]}}
+    "#]].assert_eq(&lines(&messages()));
+}
+
+#[test]
+fn what_is_written_is_read() {
+    for request in requests() {
+        let line = serde_json::to_string(&request).expect("a line");
+        assert_eq!(serde_json::from_str::<Request>(&line).expect("a request"), request);
+    }
+    for message in messages() {
+        let line = serde_json::to_string(&message).expect("a line");
+        assert_eq!(serde_json::from_str::<Message>(&line).expect("a message"), message);
+    }
+}
+
+#[test]
+fn a_heal_is_told_in_a_sentence() {
+    let Some(Message::Healed { healed }) = messages().pop() else { panic!("a heal") };
+    expect!["healed f3 because the lease expired; left: sg_r_f4"].assert_eq(&healed.to_string());
+    let nothing = Healed { because: Cause::EndOfInput, tallies: vec![], left: vec![] };
+    expect!["healed nothing because the input ended"].assert_eq(&nothing.to_string());
+}

@@ -1,0 +1,63 @@
+//! What the agent's threads share: the tables, the lease and the way out to the orchestrator.
+//!
+//! Nothing waits for the orchestrator while it holds the tables, so healing never waits for it either.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::fault_table::FaultTables;
+use super::lease::Lease;
+use super::protocol::{Cause, Healed, Message};
+
+pub struct Session {
+    tables: Mutex<FaultTables>,
+    pub lease: Lease,
+}
+
+impl Session {
+    pub fn new(tables: FaultTables, lease: Lease) -> Session {
+        Session { tables: Mutex::new(tables), lease }
+    }
+
+    /// A thread that panicked leaves the tables usable: each change was one transaction.
+    pub fn tables(&self) -> MutexGuard<'_, FaultTables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn heal(&self, because: Cause) -> Healed {
+        let (tallies, left) = self.tables().heal();
+        Healed { because, tallies, left }
+    }
+
+    /// Heals for good and says so, once.
+    pub fn end(&self, because: Cause) {
+        {
+            let mut tables = self.tables();
+            if tables.is_closed() {
+                return;
+            }
+            tables.close();
+        }
+        self.say(&Message::Healed { healed: self.heal(because) });
+    }
+
+    pub fn say(&self, message: &Message) {
+        let mut line = match serde_json::to_string(message) {
+            Ok(line) => line,
+            Err(error) => return eprintln!("cannot say {message:?}: {error}"),
+        };
+        line.push('\n');
+        let mut output = io::stdout().lock();
+        // Nobody is there to be told that nobody listens; the end of input will follow.
+        let _ = output.write_all(line.as_bytes()).and_then(|()| output.flush());
+    }
+
+    /// Heals each time the lease runs out.
+    pub fn watch_lease(&self) {
+        loop {
+            self.lease.await_expiry();
+            let healed = self.heal(Cause::LeaseExpired);
+            self.say(&Message::Healed { healed });
+        }
+    }
+}

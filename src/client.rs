@@ -1,0 +1,3 @@
+//! Wire clients: each speaks one service's protocol, sends a request at most once and hides nothing.
+
+pub mod zookeeper;

@@ -1,0 +1,255 @@
+//! Bringing a cluster up: everything that does not wait for something else is done at once.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use futures::future::{try_join, try_join_all};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::agent::protocol::{Enrollment, Place};
+use crate::cluster::{Node, NodeState, Role, Topology, View};
+use crate::docker::agent::{Agent, AgentPlan};
+use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, UpError, view};
+use crate::docker::engine::Engine;
+use crate::docker::logs::{self, LogStream};
+use crate::docker::network::{self, Network};
+use crate::docker::node::{self, Hold, Service};
+use crate::docker::owner::Owner;
+use crate::docker::{Progress, images, self_image, sweep, zookeeper};
+use crate::op::NodeName;
+
+const LARGEST: usize = 200;
+
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+const READY_POLL: Duration = Duration::from_millis(40);
+
+/// An address of this host answers or refuses at once.
+const REACHED_WITHIN: Duration = Duration::from_secs(3);
+
+/// A port on which nothing listens in a hold container: being refused proves that it was reached.
+const CLOSED_PORT: u16 = 1;
+
+const LOG_LINES: usize = 15;
+
+/// The clients' place among the nodes that the agent knows.
+pub(super) const CLIENTS: &str = "clients";
+
+pub(super) async fn up(
+    engine: &Engine,
+    spec: &ClusterSpec,
+    progress: Progress<'_>,
+) -> Result<DockerCluster, UpError> {
+    if !(1..=LARGEST).contains(&spec.zookeepers) {
+        return Err(UpError::Size(spec.zookeepers));
+    }
+    let made = async {
+        let cluster = start(engine, spec, progress).await?;
+        progress("waiting until the servers serve");
+        match await_ready(&cluster, &spec.results.display().to_string()).await {
+            Ok(()) => Ok(cluster),
+            Err(error) => {
+                for node in cluster.nodes {
+                    node.log.leave().await;
+                }
+                Err(error)
+            }
+        }
+    };
+    match made.await {
+        Ok(cluster) => Ok(cluster),
+        Err(error) => {
+            // What failed is the thing to tell; `stormglass down` can take away the rest.
+            let _ = sweep::remove(engine, &spec.run).await;
+            Err(error)
+        }
+    }
+}
+
+async fn start(
+    engine: &Engine,
+    spec: &ClusterSpec,
+    progress: Progress<'_>,
+) -> Result<DockerCluster, UpError> {
+    progress("preparing images");
+    let chosen = spec.images.get("zookeeper").map(String::as_str);
+    let image = async {
+        Ok::<_, UpError>(images::resolve(engine, "zookeeper", chosen, progress).await?)
+    };
+    let own = async {
+        let executable = self_image::executable();
+        let own = self_image::ensure(engine.api(), &executable).await;
+        Ok(own.context("make the image of our own executable")?)
+    };
+    let (image, own_image) = try_join(image, own).await?;
+    let owner = Owner::current();
+    let network = network::create(engine, &spec.run, &owner, spec.subnet).await?;
+    progress("starting containers");
+    let making = Making { engine, spec, owner: &owner, network: &network, own_image: &own_image };
+    let topology = making.topology()?;
+    let (agent, nodes) = try_join(making.agent(), making.nodes(&topology, &image.id)).await?;
+    let gateway = network.subnet.gateway();
+    enroll(engine, &agent, &topology, &nodes, gateway).await?;
+    Ok(DockerCluster {
+        engine: engine.clone(),
+        run: spec.run.clone(),
+        topology,
+        nodes,
+        network: network.name,
+        images: vec![image],
+        agent,
+        cuts: Default::default(),
+    })
+}
+
+/// What every container of a run is made from.
+struct Making<'a> {
+    engine: &'a Engine,
+    spec: &'a ClusterSpec,
+    owner: &'a Owner,
+    network: &'a Network,
+    own_image: &'a str,
+}
+
+impl Making<'_> {
+    fn topology(&self) -> Result<Topology, UpError> {
+        let node = |index: usize| {
+            let subnet = self.network.subnet;
+            let address = subnet.node(index).with_context(|| {
+                format!("subnet {subnet} has no room for {} nodes", self.spec.zookeepers)
+            })?;
+            let name: NodeName = format!("zookeeper{}", index + 1).into();
+            Ok(Node { name, role: Role::Zookeeper, address })
+        };
+        let nodes: Result<Vec<Node>, UpError> = (0..self.spec.zookeepers).map(node).collect();
+        Ok(Topology { nodes: nodes? })
+    }
+
+    async fn agent(&self) -> Result<Agent, UpError> {
+        let run = self.spec.run.as_str();
+        let mut plan = AgentPlan::new(run, self.own_image);
+        plan.container = format!("sg-{run}-agent");
+        plan.labels = self.owner.labels(&self.spec.run, None, "agent");
+        Ok(Agent::start(self.engine.api(), &plan).await?)
+    }
+
+    async fn nodes(&self, topology: &Topology, image: &str) -> Result<Vec<DockerNode>, UpError> {
+        let ensemble: Vec<Ipv4Addr> = topology.nodes.iter().map(|node| node.address).collect();
+        let nodes = topology.nodes.iter().enumerate();
+        let making = nodes.map(|(index, node)| self.node(node, index + 1, &ensemble, image));
+        try_join_all(making).await
+    }
+
+    async fn node(
+        &self,
+        node: &Node,
+        server_id: usize,
+        ensemble: &[Ipv4Addr],
+        image: &str,
+    ) -> Result<DockerNode, UpError> {
+        let run = &self.spec.run;
+        let labels = |role: &str| self.owner.labels(run, Some(&node.name), role);
+        let hold = Hold {
+            name: format!("sg-{run}-{}-hold", node.name),
+            image: self.own_image,
+            network: &self.network.name,
+            address: node.address,
+            hostname: &node.name,
+            labels: labels("hold"),
+        };
+        let failed = || format!("make the containers of {}", node.name);
+        let hold = node::start_hold(self.engine, hold).await.with_context(failed)?;
+        check_address(self.engine, node.address).await?;
+        let service = Service {
+            name: format!("sg-{run}-{}", node.name),
+            image,
+            hold: &hold,
+            environment: zookeeper::environment(server_id),
+            files: zookeeper::files(server_id, ensemble),
+            limits: self.spec.limits,
+            labels: labels(node.role.name()),
+        };
+        let service = node::create_service(self.engine, service).await.with_context(failed)?;
+        node::start(self.engine, &service).await.with_context(failed)?;
+        let folder = logs::folder(&self.spec.results, &node.name);
+        let log = LogStream::follow(self.engine, &service, &folder).await;
+        let log = log.with_context(|| format!("write the log in {}", folder.display()))?;
+        let client_address = zookeeper::client_address(node.address);
+        Ok(DockerNode { name: node.name.clone(), client_address, hold, service, log })
+    }
+}
+
+/// Proves that this host reaches a container's address.
+async fn check_address(engine: &Engine, address: Ipv4Addr) -> Result<(), UpError> {
+    let reached = TcpStream::connect((address, CLOSED_PORT));
+    let cause = match tokio::time::timeout(REACHED_WITHIN, reached).await {
+        Ok(Ok(_)) => return Ok(()),
+        Ok(Err(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused => return Ok(()),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("silence for {} s", REACHED_WITHIN.as_secs()),
+    };
+    let (address, engine) = (address.to_string(), engine.address().to_owned());
+    Err(UpError::Addresses { address, engine, cause })
+}
+
+/// Makes the nodes and the clients' place known to the agent.
+async fn enroll(
+    engine: &Engine,
+    agent: &Agent,
+    topology: &Topology,
+    nodes: &[DockerNode],
+    gateway: Ipv4Addr,
+) -> Result<(), UpError> {
+    let enrolling = topology.nodes.iter().zip(nodes).map(|(node, containers)| async move {
+        let state = node::state(engine, &containers.hold).await;
+        let pid = state.map(|state| node::pid(&state)).context("ask for a hold container")?;
+        let pid = pid.with_context(|| format!("the hold container of {} ended", node.name))?;
+        let place = Place::Container { pid };
+        anyhow::Ok(Enrollment { node: node.name.clone(), address: node.address, place })
+    });
+    let mut enrollments = try_join_all(enrolling).await?;
+    let node: NodeName = Arc::from(CLIENTS);
+    enrollments.push(Enrollment { node, address: gateway, place: Place::Host });
+    Ok(agent.enroll(enrollments).await?)
+}
+
+async fn await_ready(cluster: &DockerCluster, results: &str) -> Result<(), UpError> {
+    let deadline = Instant::now() + READY_WITHIN;
+    loop {
+        let view = view::view(&cluster.engine, &cluster.nodes).await;
+        if view.is_healthy() {
+            return Ok(());
+        }
+        if let Some((name, _)) = view.nodes.iter().find(|(_, node)| node.state == NodeState::Down)
+        {
+            return Err(ended_early(cluster, name).await);
+        }
+        if Instant::now() > deadline {
+            let (seconds, state) = (READY_WITHIN.as_secs(), describe(&view));
+            let logs = format!("{results}/nodes");
+            return Err(UpError::NotReady { seconds, state, logs });
+        }
+        tokio::time::sleep(READY_POLL).await;
+    }
+}
+
+async fn ended_early(cluster: &DockerCluster, name: &NodeName) -> UpError {
+    let node = match cluster.node(name) {
+        Ok(node) => node,
+        Err(error) => return error.into(),
+    };
+    let state = node::state(&cluster.engine, &node.service).await.unwrap_or_default();
+    UpError::EndedEarly {
+        node: name.to_string(),
+        code: state.exit_code.unwrap_or_default(),
+        log: logs::tail(&cluster.engine, &node.service, LOG_LINES).await,
+    }
+}
+
+fn describe(view: &View) -> String {
+    let nodes = view.nodes.iter().map(|(name, node)| format!("{name} {}", node.detail));
+    nodes.collect::<Vec<_>>().join(", ")
+}
