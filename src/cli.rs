@@ -60,7 +60,7 @@ enum Command {
     Completions(completions::Arguments),
     /// The hand inside the host; started by runs in a container of their own
     #[command(hide = true)]
-    Agent(crate::agent::Arguments),
+    Agent(crate::agent::AgentArguments),
     /// Keeps a node's network namespace; started by runs
     #[command(hide = true)]
     Hold,
@@ -85,7 +85,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Command::Images(arguments) => images::images(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments),
-        Command::Agent(arguments) => crate::agent::run(&arguments),
+        Command::Agent(arguments) => crate::agent::run(arguments),
         Command::Hold => crate::agent::hold(),
     }
 }

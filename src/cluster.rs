@@ -42,6 +42,11 @@ pub trait Cluster {
     /// Who is up, who leads: best effort, asked from the services themselves.
     fn view(&self) -> impl Future<Output = View>;
 
+    /// Waits until the world itself fails in a way that no request tells (its agent is gone).
+    fn trouble(&self) -> impl Future<Output = String> {
+        std::future::pending()
+    }
+
     /// Performs one primitive action and proves it on the data plane.
     ///
     /// An error means that the harness broke, not that the fault did not act.

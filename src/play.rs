@@ -10,7 +10,7 @@ use crate::workload::register::{OptionError, Register};
 use crate::workload::register_client::RegisterClient;
 
 /// Runs main to drain. The cluster is left as it then is.
-pub async fn play<C: Cluster + Clone + 'static>(
+pub async fn play<C: Cluster>(
     scenario: &Scenario,
     cluster: &C,
     sink: &mut dyn Sink,
@@ -29,13 +29,12 @@ pub async fn play<C: Cluster + Clone + 'static>(
     };
     let source = register.source(rng.fork("workload"));
     let (reads, session_timeout) = (spec.register.reads, spec.session_timeout.0);
-    let sessions = cluster.clone();
     let work = Work {
         main: Box::new(arrivals(spec.rate, rng.fork("arrivals"), source)),
         drain: Box::new(move || Box::new(register.drain())),
         client: Box::new(move |process, node: &NodeName| {
-            let (sessions, node) = (sessions.clone(), node.clone());
-            let connect = move || sessions.connect(&node, session_timeout);
+            let node = node.clone();
+            let connect = move || cluster.connect(&node, session_timeout);
             RegisterClient::new(connect, reads, &process.to_string())
         }),
     };

@@ -12,7 +12,7 @@ mod sink;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use futures::future::LocalBoxFuture;
 use futures::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
@@ -39,13 +39,13 @@ pub struct Settings {
 }
 
 /// Where operations come from and who performs them.
-pub struct Work<K> {
+pub struct Work<'a, K> {
     /// Client operations for main, heal and recover; endless.
     pub main: Box<dyn Generator>,
     /// Final operations, made from what `main` has done so far.
     pub drain: Box<dyn FnOnce() -> Box<dyn Generator>>,
     /// A fresh client of this process for this node.
-    pub client: Box<dyn Fn(Process, &NodeName) -> K>,
+    pub client: Box<dyn Fn(Process, &NodeName) -> K + 'a>,
 }
 
 /// What a run left behind.
@@ -91,7 +91,7 @@ struct Loop<'a, C: Cluster, K: Client> {
     threads: Threads,
     nodes: Vec<NodeName>,
     clients: Vec<Option<K>>,
-    make_client: Box<dyn Fn(Process, &NodeName) -> K>,
+    make_client: Box<dyn Fn(Process, &NodeName) -> K + 'a>,
     work: Box<dyn Generator>,
     drain: Option<Box<dyn FnOnce() -> Box<dyn Generator>>>,
     work_done: bool,
@@ -105,18 +105,19 @@ struct Loop<'a, C: Cluster, K: Client> {
     healthy: bool,
     last_view: View,
     running: FuturesUnordered<LocalBoxFuture<'a, Done<K>>>,
+    trouble: Option<LocalBoxFuture<'a, String>>,
     sink: &'a mut dyn Sink,
     interrupt: &'a Interrupt,
     ran: Ran,
 }
 
 /// Runs the whole scenario against a cluster that is up.
-pub async fn run<C: Cluster, K: Client + 'static>(
-    cluster: &C,
-    settings: &Settings,
-    work: Work<K>,
-    sink: &mut dyn Sink,
-    interrupt: &Interrupt,
+pub async fn run<'a, C: Cluster, K: Client + 'a>(
+    cluster: &'a C,
+    settings: &'a Settings,
+    work: Work<'a, K>,
+    sink: &'a mut dyn Sink,
+    interrupt: &'a Interrupt,
 ) -> Ran {
     let nodes: Vec<NodeName> = cluster.topology().names().cloned().collect();
     let threads = Threads::new(settings.concurrency, nodes.len());
@@ -144,6 +145,7 @@ pub async fn run<C: Cluster, K: Client + 'static>(
         healthy: false,
         last_view: View::default(),
         running: FuturesUnordered::new(),
+        trouble: Some(cluster.trouble().boxed_local()),
         sink,
         interrupt,
         ran: Ran {
@@ -156,7 +158,7 @@ pub async fn run<C: Cluster, K: Client + 'static>(
     run.drive().await
 }
 
-impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
+impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     async fn drive(mut self) -> Ran {
         self.enter(Phase::Main);
         loop {
@@ -172,6 +174,10 @@ impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
             tokio::select! {
                 biased;
                 Some(done) = self.running.next() => self.complete(done),
+                what = async { self.trouble.as_mut().expect("checked").await }, if self.trouble.is_some() => {
+                    self.trouble = None;
+                    self.fail_harness(what);
+                }
                 () = self.interrupt.raised() => {}
                 () = async { sleep_until(wake.unwrap_or(self.start)).await }, if wake.is_some() => {}
             }

@@ -9,7 +9,7 @@ use crate::generator::{Context, Generator, Next, Step, What};
 use crate::nemesis::{Deed, FaultRecord, Phase};
 use crate::op::Nanos;
 
-impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
+impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn dispatch_nemesis(&mut self) -> Option<Nanos> {
         if self.phase != Phase::Main {
             return None;

@@ -9,7 +9,7 @@ use crate::cluster::{Client, Cluster};
 use crate::nemesis::Phase;
 use crate::op::{Call, Kind, Outcome};
 
-impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
+impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn invoke(&mut self, thread: usize, call: Call) {
         let process = self.threads.process(thread);
         let node = self.nodes[self.threads.node_of(thread)].clone();

@@ -10,7 +10,7 @@ use crate::op::{MILLISECOND, Nanos};
 /// How often the view is asked for while the cluster recovers, and at most during main.
 const LOOK_EVERY: Nanos = 250 * MILLISECOND;
 
-impl<C: Cluster, K: Client + 'static> Loop<'_, C, K> {
+impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         self.phase_since = self.now();

@@ -20,27 +20,20 @@ pub fn play(
     let spec = spec(scenario)?;
     let store = Store::create(&arguments.results, &scenario.name, scenario.seed)
         .map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
-    let recorder = |error| Broken::infrastructure(format!("{error:#}"));
-    store.write("scenario.yaml", scenario.to_yaml().as_bytes()).map_err(recorder)?;
-    let mut recorder = Recorder {
-        writer: store.history().map_err(recorder)?,
-        ledger: store.ledger().map_err(recorder)?,
-        progress,
-        error: None,
-    };
+    let mut recorder = Recorder::new(&store, scenario, progress)?;
     let ran = crate::sim::runtime().block_on(async {
         let cluster = SimCluster::up(&spec).await;
         play_scenario(scenario, &cluster, &mut recorder, interrupt).await
     });
-    recorder.progress.finish();
+    let broken = recorder.finish();
     let ran = ran.map_err(Broken::usage)?;
-    Ok((store, Played { history: ran.history, broken: recorder.error.into_iter().collect() }))
+    Ok((store, Played { history: ran.history, broken }))
 }
 
 fn spec(scenario: &Scenario) -> Result<SimSpec, Broken> {
     let servers = scenario.workload.services.get(&Role::Zookeeper).copied().unwrap_or(0);
     let variant = match scenario.variant.get(Role::Zookeeper.name()) {
-        Some(name) => Variant::parse(name).map_err(Broken::usage)?,
+        Some(name) => name.parse::<Variant>().map_err(Broken::usage)?,
         None => Variant::AsShipped,
     };
     let rng = Rng::from_seed(scenario.seed).fork("sim");
