@@ -1,3 +1,3 @@
-//! The one integration test binary.
+//! Tests of the whole, in one binary. Those that need a Docker engine run with `STORMGLASS_DOCKER=1`.
 
 mod docker_cluster;
