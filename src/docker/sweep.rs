@@ -91,7 +91,6 @@ pub async fn sweep(engine: &Engine, which: &Which) -> anyhow::Result<Swept> {
         }
         let found = of.describe(&run, engine.is_local());
         if found.life != Life::Gone && !force {
-            // Asked for by name it is worth a word; otherwise it is nobody's business.
             swept.spared.push(found);
             continue;
         }

@@ -9,7 +9,10 @@ use stormglass::cluster::{
     Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link, MultiOp,
     MultiResult, NodeState, Proof, SessionEvent, Watch, WatchKind, Watched,
 };
-use stormglass::docker::{DockerCluster, Life, Which, remove, runs, sweep};
+use stormglass::docker::doctor::{Grade, examine};
+use stormglass::docker::{
+    DockerCluster, Engine, FoundRun, Life, RunId, Which, remove, runs, sweep,
+};
 use stormglass::op::NodeName;
 
 use harness::{Scratch, left_of, with_engine};
@@ -238,23 +241,43 @@ fn two_runs_at_once_do_not_meet() {
     });
 }
 
+/// Not a test by itself: the orchestrator that the next one kills.
 #[test]
-fn what_a_dead_run_left_is_swept_away() {
-    with_engine("sweep", |engine| async move {
-        let scratch = Scratch::new(engine.clone());
+fn an_orchestrator_to_be_killed() {
+    let Ok(run) = std::env::var(harness::VICTIM) else { return };
+    with_engine("victim", |engine| async move {
+        let scratch = Scratch::of(engine, run.parse().expect("a run id"));
         let cluster = scratch.up(3).await;
-        let links = around(&cluster, &node(1));
-        let cut = Action::Cut { fault: FaultId(1), links };
+        let cut = Action::Cut { fault: FaultId(1), links: around(&cluster, &node(1)) };
         installed(&cluster.apply(&cut).await.expect("applied"));
         installed(&cluster.apply(&Action::Pause { node: node(2) }).await.expect("applied"));
-        let found = runs(&engine).await.expect("listed");
-        let ours = found.iter().find(|found| found.run == scratch.run.as_str()).expect("found");
-        assert_eq!((ours.life, ours.containers, ours.networks), (Life::Alive, 7, 1));
-        remove(&engine, &scratch.run).await.expect("removed");
-        assert_eq!(left_of(&engine, &scratch.run).await, Vec::<String>::new());
-        remove(&engine, &scratch.run).await.expect("doing it again does nothing");
-        drop(cluster);
+        println!("\n{}", harness::READY);
+        std::future::pending().await
     });
+}
+
+#[test]
+fn what_a_killed_orchestrator_leaves_is_swept_away() {
+    with_engine("sweep", |engine| async move {
+        let scratch = Scratch::new(engine.clone());
+        let mut victim = harness::victim("an_orchestrator_to_be_killed", &scratch.run);
+        let found = of(&engine, &scratch.run).await;
+        assert_eq!((found.life, found.containers, found.networks), (Life::Alive, 7, 1));
+        let spared = sweep(&engine, &Which::One(scratch.run.clone())).await.expect("swept");
+        assert_eq!((spared.removed.len(), spared.spared.len()), (0, 1));
+        victim.kill().and_then(|()| victim.wait()).expect("killed");
+        assert_eq!(of(&engine, &scratch.run).await.life, Life::Gone);
+        let swept = sweep(&engine, &Which::One(scratch.run.clone())).await.expect("swept");
+        assert_eq!((swept.removed.len(), swept.spared.len()), (1, 0));
+        assert_eq!(left_of(&engine, &scratch.run).await, Vec::<String>::new());
+        let again = sweep(&engine, &Which::One(scratch.run.clone())).await.expect("swept");
+        assert_eq!((again.removed.len(), again.spared.len()), (0, 0));
+    });
+}
+
+async fn of(engine: &Engine, run: &RunId) -> FoundRun {
+    let found = runs(engine).await.expect("listed");
+    found.into_iter().find(|found| found.run == run.as_str()).expect("found by its label")
 }
 
 #[test]
@@ -280,12 +303,42 @@ fn a_server_that_ends_early_is_an_error_with_its_last_lines() {
     with_engine("early", |engine| async move {
         let scratch = Scratch::new(engine.clone());
         let mut spec = scratch.spec(1);
-        // Our own image has no server: it says how it is used and ends.
-        let own = scratch.own_image().await;
-        spec.images.insert("zookeeper".to_owned(), own);
+        // Less than its heap, so that the kernel ends it.
+        spec.limits.memory_bytes = 24 << 20;
         let failed = DockerCluster::up(&engine, &spec, &|_| {}).await;
         let text = failed.err().expect("it cannot come up").to_string();
-        println!("{text}");
+        assert!(text.contains("zookeeper1 ended before it served, with exit code 137"), "{text}");
         assert_eq!(left_of(&engine, &scratch.run).await, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_cluster_that_is_left_goes_on_until_it_is_removed() {
+    with_engine("keep", |engine| async move {
+        let scratch = Scratch::new(engine.clone());
+        let cluster = scratch.up(1).await;
+        let address = cluster.topology().nodes[0].address;
+        let lines = cluster.leave().await.expect("left");
+        assert!(lines[0].starts_with(&format!("zookeeper1: {address}:2181")), "{lines:?}");
+        assert!(lines[1].contains(scratch.run.as_str()), "{lines:?}");
+        let found = of(&engine, &scratch.run).await;
+        assert_eq!((found.containers, found.networks), (2, 1));
+        remove(&engine, &scratch.run).await.expect("removed");
+        assert_eq!(left_of(&engine, &scratch.run).await, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn the_doctor_finds_this_engine_fit() {
+    with_engine("doctor", |engine| async move {
+        let findings = examine(Ok(engine)).await;
+        for finding in &findings {
+            println!("{:4} {}: {}", finding.grade.name(), finding.name, finding.what);
+            assert_eq!(finding.mend.is_some(), finding.grade != Grade::Ok, "{finding:?}");
+        }
+        assert!(findings.iter().all(|finding| finding.grade != Grade::Fail));
+        for name in ["engine", "permission", "kernel", "partitions", "container addresses"] {
+            assert!(findings.iter().any(|finding| finding.name == name), "{name}");
+        }
     });
 }

@@ -178,7 +178,10 @@ impl Making<'_> {
 }
 
 /// Proves that this host reaches a container's address.
-async fn check_address(engine: &Engine, address: Ipv4Addr) -> Result<(), UpError> {
+pub(in crate::docker) async fn check_address(
+    engine: &Engine,
+    address: Ipv4Addr,
+) -> Result<(), UpError> {
     let reached = TcpStream::connect((address, CLOSED_PORT));
     let cause = match tokio::time::timeout(REACHED_WITHIN, reached).await {
         Ok(Ok(_)) => return Ok(()),
@@ -236,9 +239,13 @@ async fn ended_early(cluster: &DockerCluster, name: &NodeName) -> UpError {
         Err(error) => return error.into(),
     };
     let state = node::state(&cluster.engine, &node.service).await.unwrap_or_default();
+    let mut how = format!("exit code {}", state.exit_code.unwrap_or_default());
+    if state.oom_killed == Some(true) {
+        how.push_str(": the kernel ended it because its memory limit is too small");
+    }
     UpError::EndedEarly {
         node: name.to_string(),
-        code: state.exit_code.unwrap_or_default(),
+        how,
         log: logs::tail(&cluster.engine, &node.service, LOG_LINES).await,
     }
 }

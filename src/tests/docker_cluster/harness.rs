@@ -1,14 +1,37 @@
 //! What each docker test starts from: an engine, a run of its own, and the proof that nothing is left.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use stormglass::docker::agent::{Agent, AgentPlan};
 use stormglass::docker::{
     ClusterSpec, DockerCluster, Engine, Limits, RunId, remove, runs, self_image,
 };
 
 const EXECUTABLE: &str = env!("CARGO_BIN_EXE_stormglass");
+
+/// Tells a test that it is the process to be killed, and for which run.
+pub const VICTIM: &str = "STORMGLASS_TEST_VICTIM";
+
+/// What that process prints once it is where it should be killed.
+pub const READY: &str = "ready to be killed";
+
+/// Runs a test of this binary as another process, until it says that it is ready.
+pub fn victim(test: &str, run: &RunId) -> Child {
+    let mut child = Command::new(std::env::current_exe().expect("this test binary"))
+        .args([&format!("docker_cluster::{test}"), "--exact", "--nocapture"])
+        .env(VICTIM, run.as_str())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("another process");
+    let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let is_ready = lines.map_while(Result::ok).any(|line| line == READY);
+    assert!(is_ready, "the process ended before it was ready");
+    child
+}
 
 /// Runs a test against the engine, or says why not.
 pub fn with_engine<F>(name: &str, test: impl FnOnce(Engine) -> F)
@@ -35,7 +58,10 @@ pub struct Scratch {
 
 impl Scratch {
     pub fn new(engine: Engine) -> Scratch {
-        let run = RunId::fresh();
+        Scratch::of(engine, RunId::fresh())
+    }
+
+    pub fn of(engine: Engine, run: RunId) -> Scratch {
         let results = std::env::temp_dir().join(format!("stormglass-test-{run}"));
         Scratch { run, engine, results }
     }
@@ -69,11 +95,6 @@ impl Scratch {
     pub fn log(&self, node: &str) -> PathBuf {
         self.results.join("nodes").join(node).join("service.log")
     }
-
-    pub async fn own_image(&self) -> String {
-        let made = self_image::ensure(self.engine.api(), Path::new(EXECUTABLE)).await;
-        made.expect("our own image")
-    }
 }
 
 impl Drop for Scratch {
@@ -93,5 +114,11 @@ impl Drop for Scratch {
 pub async fn left_of(engine: &Engine, run: &RunId) -> Vec<String> {
     let found = runs(engine).await.expect("listed");
     let ours = found.iter().filter(|found| found.run == run.as_str());
-    ours.map(|found| format!("{found:?}")).collect()
+    let mut left: Vec<String> = ours.map(|found| format!("{found:?}")).collect();
+    let image = self_image::ensure(engine.api(), Path::new(EXECUTABLE)).await;
+    let plan = AgentPlan::new(run.as_str(), &image.expect("our own image"));
+    let agent = Agent::start(engine.api(), &plan).await.expect("an agent to look with");
+    left.extend(agent.status().await.expect("tables").iter().map(|table| table.name.clone()));
+    agent.stop().await.expect("ended");
+    left
 }
