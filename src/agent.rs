@@ -30,6 +30,7 @@ use std::time::Duration;
 
 pub use hold::hold;
 pub use namespace::within;
+pub use process::HOST_CGROUPS;
 
 use fault_table::FaultTables;
 use lease::Lease;

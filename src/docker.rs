@@ -6,6 +6,7 @@
 pub mod agent;
 mod archive;
 mod cluster;
+pub mod doctor;
 mod engine;
 pub mod images;
 mod logs;

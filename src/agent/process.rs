@@ -7,6 +7,9 @@ use anyhow::Context;
 
 use super::protocol::ProcessFacts;
 
+/// Where the agent's container has the host's `/sys/fs/cgroup`: its own shows only its own part.
+pub const HOST_CGROUPS: &str = "/host-cgroups";
+
 /// The facts about a pid of the host; `None` where there is no such process.
 pub fn facts(pid: u32) -> anyhow::Result<Option<ProcessFacts>> {
     let path = format!("/proc/{pid}/stat");
@@ -36,9 +39,8 @@ fn parse_stat(stat: &str) -> Option<ProcessFacts> {
 
 fn frozen(pid: u32) -> Option<bool> {
     let cgroups = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-    // The host's own mount: a container sees no more than its own part.
-    let mounted = Path::new("/proc/1/root/sys/fs/cgroup");
     let files = freezer_files(&cgroups);
+    let mounted = Path::new(HOST_CGROUPS);
     let state = files.iter().find_map(|file| std::fs::read_to_string(mounted.join(file)).ok());
     parse_freezer(&state?)
 }

@@ -105,8 +105,8 @@ pub enum Message {
 pub enum Answer {
     Hello { greeting: Greeting },
     Enroll,
-    Cut { table: Table, took_us: u64 },
-    Join { tally: Option<Tally>, took_us: u64 },
+    Cut { table: Table },
+    Join { tally: Option<Tally> },
     Heal { healed: Healed },
     Counters { tallies: Vec<Tally> },
     Probe { report: ProbeReport },

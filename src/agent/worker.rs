@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::ensure;
 
@@ -44,7 +44,7 @@ impl<'a> Worker<'a> {
             Command::Hello => Answer::Hello { greeting: self.greet()? },
             Command::Enroll { nodes } => self.enroll(nodes)?,
             Command::Cut { fault, links } => self.cut(fault, &links)?,
-            Command::Join { fault } => self.join(fault)?,
+            Command::Join { fault } => Answer::Join { tally: self.session.tables().remove(fault)? },
             Command::Heal => Answer::Heal { healed: self.session.heal(Cause::Asked) },
             Command::Counters => Answer::Counters { tallies: self.session.tables().tallies()? },
             Command::Probe { links, bound_ms } => self.probe(&links, bound_ms)?,
@@ -76,10 +76,9 @@ impl<'a> Worker<'a> {
     }
 
     fn cut(&mut self, fault: FaultId, links: &BTreeSet<Link>) -> anyhow::Result<Answer> {
-        let started = Instant::now();
         let cut = self.plan(links)?;
         let in_force = self.session.tables().install(fault, &cut)?;
-        Ok(Answer::Cut { table: self.name(in_force), took_us: micros_since(started) })
+        Ok(Answer::Cut { table: self.name(in_force) })
     }
 
     /// Turns names into addresses, and finds the hooks that these links pass.
@@ -98,12 +97,6 @@ impl<'a> Worker<'a> {
             });
         }
         Ok(cut)
-    }
-
-    fn join(&mut self, fault: FaultId) -> anyhow::Result<Answer> {
-        let started = Instant::now();
-        let tally = self.session.tables().remove(fault)?;
-        Ok(Answer::Join { tally, took_us: micros_since(started) })
     }
 
     fn probe(&mut self, links: &BTreeSet<Link>, bound_ms: u64) -> anyhow::Result<Answer> {
@@ -131,8 +124,4 @@ impl<'a> Worker<'a> {
     fn node(&self, address: Ipv4Addr) -> NodeName {
         self.prober.name(address).cloned().unwrap_or_else(|| address.to_string().into())
     }
-}
-
-fn micros_since(started: Instant) -> u64 {
-    started.elapsed().as_micros() as u64
 }

@@ -4,32 +4,30 @@
 //! upon which the agent heals everything and its container goes.
 
 mod connection;
+mod plan;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use bollard::Docker;
 use bollard::errors::Error as EngineError;
-use bollard::models::{ContainerCreateBody, HostConfig, HostConfigLogConfig};
 use bollard::query_parameters::{
     CreateContainerOptionsBuilder, InspectContainerOptions, RemoveContainerOptionsBuilder,
     StartContainerOptions,
 };
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::self_image::EXECUTABLE;
-use crate::agent::LEASE;
 use crate::agent::protocol::{
     Answer, Cause, Command, Enrollment, Greeting, Healed, ProbeReport, ProcessFacts, Table, Tally,
 };
 use crate::cluster::{FaultId, Link};
 use connection::{Connection, Question};
+pub use plan::AgentPlan;
 
 /// The label that every container of a run carries.
 pub const RUN_LABEL: &str = "stormglass.run";
 
-const HEARTBEAT: Duration = Duration::from_secs(1);
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 const END_WITHIN: Duration = Duration::from_secs(10);
 const REMOVAL_POLL: Duration = Duration::from_millis(20);
@@ -43,70 +41,6 @@ pub enum Notice {
     Said(String),
     /// It cannot be talked to any more, and why.
     Lost(String),
-}
-
-/// How to start an agent.
-#[derive(Clone, Debug)]
-pub struct AgentPlan {
-    pub run: String,
-    pub image: String,
-    pub container: String,
-    /// Beside the run's own.
-    pub labels: HashMap<String, String>,
-    pub lease: Duration,
-    pub heartbeat: Duration,
-}
-
-impl AgentPlan {
-    pub fn new(run: &str, image: &str) -> AgentPlan {
-        AgentPlan {
-            run: run.to_owned(),
-            image: image.to_owned(),
-            container: format!("stormglass-{run}-agent"),
-            labels: HashMap::new(),
-            lease: LEASE,
-            heartbeat: HEARTBEAT,
-        }
-    }
-
-    fn body(&self) -> ContainerCreateBody {
-        let mut labels = self.labels.clone();
-        labels.insert(RUN_LABEL.to_owned(), self.run.clone());
-        let lease_ms = self.lease.as_millis().to_string();
-        let command = [EXECUTABLE, "agent", "--run", &self.run, "--lease-ms", &lease_ms];
-        ContainerCreateBody {
-            image: Some(self.image.clone()),
-            cmd: Some(command.map(str::to_owned).to_vec()),
-            labels: Some(labels),
-            open_stdin: Some(true),
-            stdin_once: Some(true),
-            attach_stdin: Some(true),
-            attach_stdout: Some(true),
-            attach_stderr: Some(true),
-            host_config: Some(host_config()),
-            ..Default::default()
-        }
-    }
-}
-
-/// The host's namespaces, and only what changing networks and looking at processes takes.
-fn host_config() -> HostConfig {
-    let host = || Some("host".to_owned());
-    let capabilities = ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE"];
-    HostConfig {
-        network_mode: host(),
-        pid_mode: host(),
-        userns_mode: host(),
-        cap_drop: Some(vec!["ALL".to_owned()]),
-        cap_add: Some(capabilities.map(str::to_owned).to_vec()),
-        // The default profile keeps a process from looking at those of other containers.
-        security_opt: Some(vec!["apparmor=unconfined".to_owned()]),
-        readonly_rootfs: Some(true),
-        auto_remove: Some(true),
-        // We are attached; a second copy of every heartbeat would only fill the disk.
-        log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
-        ..Default::default()
-    }
 }
 
 /// A running agent.
@@ -184,7 +118,7 @@ impl Agent {
     /// Drops what goes over these links, in one step; the table as the kernel then shows it.
     pub async fn cut(&self, fault: FaultId, links: BTreeSet<Link>) -> anyhow::Result<Table> {
         match self.ask(Command::Cut { fault, links }).await? {
-            Answer::Cut { table, .. } => Ok(table),
+            Answer::Cut { table } => Ok(table),
             answer => unexpected("cut", &answer),
         }
     }
@@ -192,7 +126,7 @@ impl Agent {
     /// Takes back exactly that cut; what it dropped, or `None` where it was no longer in force.
     pub async fn join(&self, fault: FaultId) -> anyhow::Result<Option<Tally>> {
         match self.ask(Command::Join { fault }).await? {
-            Answer::Join { tally, .. } => Ok(tally),
+            Answer::Join { tally } => Ok(tally),
             answer => unexpected("join", &answer),
         }
     }

@@ -28,6 +28,7 @@ use crate::op::NodeName;
 use expect::Cuts;
 
 pub use crate::docker::node::Limits;
+pub(super) use up::check_address;
 
 /// What cluster is wanted.
 #[derive(Clone, Debug)]
@@ -59,8 +60,8 @@ pub enum UpError {
          virtual machine (Docker Desktop) or on another host are not supported"
     )]
     Addresses { address: String, engine: String, cause: String },
-    #[error("{node} ended before it served, with exit code {code}. Its last lines:\n{log}")]
-    EndedEarly { node: String, code: i64, log: String },
+    #[error("{node} ended before it served, with {how}. Its last lines:\n{log}")]
+    EndedEarly { node: String, how: String, log: String },
     #[error(
         "the cluster did not become ready within {seconds} s: {state}. Expected every server to serve and \
          one to lead. Their logs are in {logs}"

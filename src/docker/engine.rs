@@ -1,9 +1,13 @@
 //! The connection to one Docker engine, and what can be wrong with it. It creates nothing.
 
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use bollard::errors::Error as ApiError;
 use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
+
+use crate::docker::self_image;
 
 /// The oldest API that is spoken; Docker 20.10 has it.
 const OLDEST_API: ClientVersion = ClientVersion { major_version: 1, minor_version: 41 };
@@ -20,6 +24,7 @@ pub struct Engine {
     address: String,
     version: String,
     api_version: String,
+    executable: PathBuf,
 }
 
 /// Why no engine can be used.
@@ -67,7 +72,19 @@ impl Engine {
             return Err(EngineError::TooOld { address, version, api: api_version });
         }
         let api = docker.negotiate_version().await.map_err(|error| refused(address, &error))?;
-        Ok(Engine { api, address: address.to_owned(), version, api_version })
+        let (address, executable) = (address.to_owned(), self_image::executable());
+        Ok(Engine { api, address, version, api_version, executable })
+    }
+
+    /// The same engine, with another executable of ours to run in containers (tests).
+    pub fn with_executable(self, executable: &Path) -> Engine {
+        Engine { executable: executable.to_owned(), ..self }
+    }
+
+    /// The image that agents and hold containers run, made if it is not there.
+    pub(crate) async fn own_image(&self) -> anyhow::Result<String> {
+        let image = self_image::ensure(&self.api, &self.executable).await;
+        image.context("make the image of our own executable")
     }
 
     /// The engine's API.

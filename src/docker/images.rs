@@ -134,6 +134,11 @@ pub async fn build(
     }
 }
 
+/// What this host lacks for making images without a registry; `None` where it lacks nothing.
+pub fn debootstrap_lacks() -> Option<String> {
+    base::lacks()
+}
+
 /// Every image of the catalogue and what of it the engine has.
 pub async fn list(engine: &Engine) -> Result<Vec<ListedImage>, ImageError> {
     let mut listed = Vec::new();

@@ -52,9 +52,9 @@ pub(super) async fn create(
             return Err(is_taken(format!("{whose} has {other}")));
         }
         let made = request(engine, run, owner, &name, subnet).await;
-        return made.map(|()| Network { name: name.clone(), subnet }).map_err(|cause| {
-            if is_overlap(&cause) { is_taken(cause) } else { failed(cause) }
-        });
+        return made
+            .map(|()| Network { name: name.clone(), subnet })
+            .map_err(|cause| if is_overlap(&cause) { is_taken(cause) } else { failed(cause) });
     }
     for _ in 0..ATTEMPTS {
         let subnets: Vec<Subnet> = taken.iter().map(|(subnet, _)| *subnet).collect();

@@ -17,6 +17,7 @@ use bollard::errors::Error as EngineError;
 use bollard::query_parameters::CreateImageOptionsBuilder;
 use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
 
 /// The executable to run in containers, where it is not the running one (tests).
 pub const EXECUTABLE_VARIABLE: &str = "STORMGLASS_EXE";
@@ -27,6 +28,8 @@ pub const EXECUTABLE: &str = "/stormglass";
 const REPOSITORY: &str = "stormglass/agent";
 const LIBRARIES: &str = "/stormglass-libraries";
 const HASH_LENGTH: usize = 16;
+
+static IMPORTING: Mutex<()> = Mutex::const_new(());
 
 /// Makes sure that the engine has the image of this executable; its name.
 pub async fn ensure(docker: &Docker, executable: &Path) -> anyhow::Result<String> {
@@ -40,6 +43,8 @@ pub async fn ensure(docker: &Docker, executable: &Path) -> anyhow::Result<String
     .await??;
     let tag = &hash[..HASH_LENGTH];
     let image = format!("{REPOSITORY}:{tag}");
+    // Two imports of one content would leave an image without a name.
+    let _alone = IMPORTING.lock().await;
     match docker.inspect_image(&image).await {
         Ok(_) => Ok(image),
         Err(EngineError::DockerResponseServerError { status_code: 404, .. }) => {

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 
 use crate::docker::agent::{Agent, AgentPlan};
 use crate::docker::engine::{Engine, is_missing};
+use crate::docker::node;
 use crate::docker::owner::{Life, Owner, ROLE, RUN, RunId};
-use crate::docker::{node, self_image};
 
 /// An agent told to end heals and goes; one that does not is removed.
 const AGENT_ENDS_WITHIN: Duration = Duration::from_secs(2);
@@ -91,7 +91,6 @@ pub async fn sweep(engine: &Engine, which: &Which) -> anyhow::Result<Swept> {
         }
         let found = of.describe(&run, engine.is_local());
         if found.life != Life::Gone && !force {
-            // Asked for by name it is worth a word; otherwise it is nobody's business.
             swept.spared.push(found);
             continue;
         }
@@ -138,10 +137,7 @@ async fn take_away(engine: &Engine, run: &str, of: &Belongings) -> anyhow::Resul
     Ok(())
 }
 
-async fn remove_container(
-    engine: &Engine,
-    found: &Found,
-) -> Result<(), bollard::errors::Error> {
+async fn remove_container(engine: &Engine, found: &Found) -> Result<(), bollard::errors::Error> {
     if found.is_paused {
         // It may have gone on or gone away meanwhile; the removal below tells.
         let _ = engine.api().unpause_container(&found.id).await;
@@ -171,9 +167,7 @@ async fn end_agent(engine: &Engine, agent: &Found) {
 ///
 /// Best effort: where no agent can be started, none has been.
 async fn heal_remains(engine: &Engine, run: &str) {
-    let Ok(image) = self_image::ensure(engine.api(), &self_image::executable()).await else {
-        return;
-    };
+    let Ok(image) = engine.own_image().await else { return };
     let Ok(id) = run.parse::<RunId>() else { return };
     let mut plan = AgentPlan::new(run, &image);
     plan.container = format!("sg-{run}-sweeper");

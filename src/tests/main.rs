@@ -1,5 +1,6 @@
 //! Tests across modules, one binary. Slow ones run only where `STORMGLASS_TESTS` names them.
 
+mod docker_agent;
 mod docker_cluster;
 mod fixture;
 mod page;

@@ -91,20 +91,18 @@ fn rule_bytes_are_as_the_kernel_wants_them() {
         0e000100696d6d6564696174650000002800028008000100000000001c0002801800028008000100fffffffd0c00020064726f7070656400"#]].assert_eq(&lines.join("\n"));
 }
 
-/// Runs in a network namespace of its own, which ends with the thread; `false` where we may not.
-fn in_a_namespace_of_its_own(work: impl FnOnce() -> anyhow::Result<()> + Send) -> bool {
+/// Runs in a network namespace of its own, which ends with the thread.
+fn in_a_namespace_of_its_own(work: impl FnOnce() -> anyhow::Result<()> + Send) {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             // SAFETY: a plain system call; it moves only this thread.
-            if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
-                eprintln!("not run: needs root, to make a network namespace");
-                return false;
+            match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
+                0 => work().expect("a kernel with nftables for bridges"),
+                _ => eprintln!("not run: needs root, to make a network namespace"),
             }
-            work().expect("a kernel with nftables for bridges");
-            true
         });
-        thread.join().expect("the test's thread")
-    })
+        thread.join().expect("the test's thread");
+    });
 }
 
 fn tally(fault: u32) -> Tally {

@@ -54,8 +54,8 @@ fn messages() -> Vec<Message> {
         ProcessFacts { state: 'T', start_ticks: 5, comm: "java".to_owned(), frozen: None };
     let answers = [
         Answer::Hello { greeting },
-        Answer::Cut { table, took_us: 90 },
-        Answer::Join { tally: Some(tally), took_us: 50 },
+        Answer::Cut { table },
+        Answer::Join { tally: Some(tally) },
         Answer::Probe { report },
         Answer::Process { process: Some(process) },
     ];
@@ -90,8 +90,8 @@ fn requests_on_the_wire() {
 fn messages_on_the_wire() {
     expect![[r#"
         {"say":"answer","id":1,"answer":{"to":"hello","greeting":{"version":"0.1.0","kernel":"6.18","run":"r","lease_ms":5000,"tables":{"unowned":{"why":"refused"}}}}}
-        {"say":"answer","id":2,"answer":{"to":"cut","table":{"name":"sg_r_f3","owned":true,"hooks":["forward","output"],"links":[{"from":"n1","to":"n2"}],"tally":{"fault":3,"packets":12,"probes":4}},"took_us":90}}
-        {"say":"answer","id":3,"answer":{"to":"join","tally":{"fault":3,"packets":12,"probes":4},"took_us":50}}
+        {"say":"answer","id":2,"answer":{"to":"cut","table":{"name":"sg_r_f3","owned":true,"hooks":["forward","output"],"links":[{"from":"n1","to":"n2"}],"tally":{"fault":3,"packets":12,"probes":4}}}}
+        {"say":"answer","id":3,"answer":{"to":"join","tally":{"fault":3,"packets":12,"probes":4}}}
         {"say":"answer","id":4,"answer":{"to":"probe","report":{"links":[{"link":{"from":"n1","to":"n2"},"passage":{"arrived":{"after_us":9}}},{"link":{"from":"n1","to":"n2"},"passage":"dropped"},{"link":{"from":"n1","to":"n2"},"passage":"silent"}],"sent":3,"dropped":1,"took_us":77}}}
         {"say":"answer","id":5,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
         {"say":"failure","id":6,"error":"no"}

@@ -18,7 +18,7 @@ use crate::docker::logs::{self, LogStream};
 use crate::docker::network::{self, Network};
 use crate::docker::node::{self, Hold, Service};
 use crate::docker::owner::Owner;
-use crate::docker::{Progress, images, self_image, sweep, zookeeper};
+use crate::docker::{Progress, images, sweep, zookeeper};
 use crate::op::NodeName;
 
 const LARGEST: usize = 200;
@@ -76,14 +76,9 @@ async fn start(
 ) -> Result<DockerCluster, UpError> {
     progress("preparing images");
     let chosen = spec.images.get("zookeeper").map(String::as_str);
-    let image = async {
-        Ok::<_, UpError>(images::resolve(engine, "zookeeper", chosen, progress).await?)
-    };
-    let own = async {
-        let executable = self_image::executable();
-        let own = self_image::ensure(engine.api(), &executable).await;
-        Ok(own.context("make the image of our own executable")?)
-    };
+    let image =
+        async { Ok::<_, UpError>(images::resolve(engine, "zookeeper", chosen, progress).await?) };
+    let own = async { Ok(engine.own_image().await?) };
     let (image, own_image) = try_join(image, own).await?;
     let owner = Owner::current();
     let network = network::create(engine, &spec.run, &owner, spec.subnet).await?;
@@ -183,7 +178,10 @@ impl Making<'_> {
 }
 
 /// Proves that this host reaches a container's address.
-async fn check_address(engine: &Engine, address: Ipv4Addr) -> Result<(), UpError> {
+pub(in crate::docker) async fn check_address(
+    engine: &Engine,
+    address: Ipv4Addr,
+) -> Result<(), UpError> {
     let reached = TcpStream::connect((address, CLOSED_PORT));
     let cause = match tokio::time::timeout(REACHED_WITHIN, reached).await {
         Ok(Ok(_)) => return Ok(()),
@@ -223,8 +221,7 @@ async fn await_ready(cluster: &DockerCluster, results: &str) -> Result<(), UpErr
         if view.is_healthy() {
             return Ok(());
         }
-        if let Some((name, _)) = view.nodes.iter().find(|(_, node)| node.state == NodeState::Down)
-        {
+        if let Some((name, _)) = view.nodes.iter().find(|(_, node)| node.state == NodeState::Down) {
             return Err(ended_early(cluster, name).await);
         }
         if Instant::now() > deadline {
@@ -242,9 +239,13 @@ async fn ended_early(cluster: &DockerCluster, name: &NodeName) -> UpError {
         Err(error) => return error.into(),
     };
     let state = node::state(&cluster.engine, &node.service).await.unwrap_or_default();
+    let mut how = format!("exit code {}", state.exit_code.unwrap_or_default());
+    if state.oom_killed == Some(true) {
+        how.push_str(": the kernel ended it because its memory limit is too small");
+    }
     UpError::EndedEarly {
         node: name.to_string(),
-        code: state.exit_code.unwrap_or_default(),
+        how,
         log: logs::tail(&cluster.engine, &node.service, LOG_LINES).await,
     }
 }

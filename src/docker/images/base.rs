@@ -25,7 +25,9 @@ pub(super) async fn make(
     progress: Progress<'_>,
 ) -> Result<(), String> {
     let suite = suite_of(reference)?;
-    check_means()?;
+    if let Some(lack) = lacks() {
+        return Err(lack);
+    }
     let scratch = Scratch::new().map_err(|error| format!("no scratch folder: {error}"))?;
     let sources = host_sources(suite);
     bootstrap(suite, &sources, &scratch.0, progress).await?;
@@ -41,25 +43,23 @@ fn suite_of(reference: &str) -> Result<&'static str, String> {
     }
 }
 
-fn check_means() -> Result<(), String> {
+/// What is missing here for making a base image; `None` where nothing is. A phrase.
+pub(super) fn lacks() -> Option<String> {
     for program in ["debootstrap", "tar"] {
         if !is_installed(program) {
-            return Err(format!(
+            return Some(format!(
                 "`{program}` is not installed here (as root: apt-get install {program})"
             ));
         }
     }
     // SAFETY: geteuid has no preconditions and cannot fail.
-    if unsafe { libc::geteuid() } != 0 {
-        return Err(
-            "debootstrap needs root (run `stormglass images build` once as root)".to_owned()
-        );
-    }
-    Ok(())
+    let is_root = unsafe { libc::geteuid() } == 0;
+    (!is_root)
+        .then(|| "debootstrap needs root (run `stormglass images build` once as root)".to_owned())
 }
 
 /// True where a program can be found; the system folders are searched even if `PATH` lacks them.
-pub(in crate::docker) fn is_installed(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from);
     std::env::split_paths(&path).chain(system).any(|folder| folder.join(program).is_file())

@@ -1,0 +1,63 @@
+//! Real TCP between two nodes: sockets made inside their namespaces, used from here.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use anyhow::Context;
+use stormglass::agent::within;
+
+use super::scratch::Node;
+
+const PORT: u16 = 7100;
+/// Longer than what TCP waits before it sends again what was lost during a short cut.
+const PATIENCE: Duration = Duration::from_secs(10);
+const CONNECT_WITHIN: Duration = Duration::from_millis(500);
+
+/// One connection, both ends in our hands.
+pub struct Conversation {
+    speaker: TcpStream,
+    listener: TcpStream,
+}
+
+impl Conversation {
+    pub fn open(from: &Node, to: &Node) -> anyhow::Result<Conversation> {
+        let address = SocketAddr::from((to.address, PORT));
+        let server = within(to.pid, || Ok(TcpListener::bind(address)?))?;
+        let connect = || Ok(TcpStream::connect_timeout(&address, CONNECT_WITHIN)?);
+        let speaker = within(from.pid, connect)
+            .with_context(|| format!("connect from {} to {}", from.name, to.name))?;
+        let (listener, _) = server.accept()?;
+        listener.set_read_timeout(Some(PATIENCE))?;
+        Ok(Conversation { speaker, listener })
+    }
+
+    pub fn say(&mut self, words: &[u8]) -> anyhow::Result<()> {
+        Ok(self.speaker.write_all(words)?)
+    }
+
+    /// Waits for so many bytes.
+    pub fn hear(&mut self, length: usize) -> anyhow::Result<Vec<u8>> {
+        let mut words = vec![0; length];
+        self.listener.read_exact(&mut words)?;
+        Ok(words)
+    }
+
+    /// What has come by now.
+    pub fn heard(&mut self) -> anyhow::Result<Vec<u8>> {
+        self.listener.set_nonblocking(true)?;
+        let mut words = vec![0; 1024];
+        let length = match self.listener.read(&mut words) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            result => result?,
+        };
+        self.listener.set_nonblocking(false)?;
+        words.truncate(length);
+        Ok(words)
+    }
+
+    pub fn round_trip(&mut self, words: &[u8]) -> anyhow::Result<Vec<u8>> {
+        self.say(words)?;
+        self.hear(words.len())
+    }
+}
