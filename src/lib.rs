@@ -8,3 +8,4 @@ pub mod nemesis;
 pub mod op;
 pub mod report;
 pub mod rng;
+pub mod sim;
