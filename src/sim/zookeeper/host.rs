@@ -1,0 +1,71 @@
+//! What a server or a client of the model can do to the world: nothing but this.
+
+use super::client::ClientTimer;
+use super::message::Message;
+use super::server::Timer;
+use crate::op::Nanos;
+use crate::rng::Rng;
+use crate::sim::agenda::Agenda;
+use crate::sim::clock::NodeClock;
+use crate::sim::network::{ConnectionId, Endpoint, Network, NetworkEvent};
+
+/// What stands in the agenda of a world with an ensemble in it.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    Network(NetworkEvent),
+    Server { node: u8, pid: u32, timer: Timer },
+    Client { client: u32, timer: ClientTimer },
+}
+
+impl From<NetworkEvent> for Event {
+    fn from(event: NetworkEvent) -> Event {
+        Event::Network(event)
+    }
+}
+
+/// The world as one endpoint may use it, at one moment.
+pub struct Host<'a> {
+    pub now: Nanos,
+    pub endpoint: Endpoint,
+    pub pid: u32,
+    pub network: &'a mut Network<Message>,
+    pub agenda: &'a mut Agenda<Event>,
+    pub rng: &'a mut Rng,
+    pub clock: &'a NodeClock,
+}
+
+impl Host<'_> {
+    pub fn connect(&mut self, node: u8, port: u16) -> ConnectionId {
+        let ends = (self.endpoint, Endpoint::Node(node));
+        self.network.connect(self.agenda, self.now, ends, port)
+    }
+
+    pub fn send(&mut self, connection: ConnectionId, message: Message) {
+        self.network.send(self.agenda, self.now, (connection, self.endpoint), message);
+    }
+
+    /// Sends what can be said only after something else took this long (a disk's flush).
+    pub fn send_after(&mut self, delay: Nanos, connection: ConnectionId, message: Message) {
+        self.network.send(self.agenda, self.now + delay, (connection, self.endpoint), message);
+    }
+
+    pub fn close(&mut self, connection: ConnectionId) {
+        self.network.close(self.agenda, self.now, (connection, self.endpoint));
+    }
+
+    /// Wakes the server after this much of its own clock's time.
+    pub fn wake_server(&mut self, after: Nanos, timer: Timer) {
+        let Endpoint::Node(node) = self.endpoint else { return };
+        let at = self.now + self.clock.virtual_duration(after);
+        self.agenda.push(at, Event::Server { node, pid: self.pid, timer });
+    }
+
+    pub fn wake_client(&mut self, after: Nanos, timer: ClientTimer) {
+        let Endpoint::Client(client) = self.endpoint else { return };
+        self.agenda.push(self.now + after, Event::Client { client, timer });
+    }
+
+    pub fn wall_ms(&self) -> i64 {
+        self.clock.wall_ms(self.now)
+    }
+}

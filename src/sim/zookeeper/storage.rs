@@ -1,0 +1,98 @@
+//! What a server keeps on its disk: epochs, a snapshot of committed state and the log after it.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::Zxid;
+use super::tree::Tree;
+use super::txn::Txn;
+
+/// Log entries after which committed ones are folded into a snapshot.
+const SNAPSHOT_EVERY: usize = 20_000;
+
+#[derive(Debug, Default)]
+pub struct Storage {
+    /// The last epoch that this server promised to follow.
+    pub accepted_epoch: u32,
+    /// The last epoch whose leader's history it has taken over.
+    pub current_epoch: u32,
+    snapshot: Rc<Tree>,
+    log: VecDeque<Rc<Txn>>,
+}
+
+impl Storage {
+    pub fn snapshot(&self) -> &Rc<Tree> {
+        &self.snapshot
+    }
+
+    pub fn last_zxid(&self) -> Zxid {
+        self.log.back().map_or(self.snapshot.zxid, |txn| txn.zxid)
+    }
+
+    pub fn append(&mut self, txn: Rc<Txn>) {
+        self.log.push_back(txn);
+    }
+
+    /// Entries with a zxid above this one, in order.
+    pub fn after(&self, zxid: Zxid) -> impl Iterator<Item = &Rc<Txn>> {
+        self.log.range(self.position_after(zxid)..)
+    }
+
+    /// The greatest zxid that this log knows and that is no greater than this one.
+    ///
+    /// `None` where that lies before the snapshot.
+    pub fn floor(&self, zxid: Zxid) -> Option<Zxid> {
+        match self.position_after(zxid) {
+            0 => (zxid >= self.snapshot.zxid).then_some(self.snapshot.zxid),
+            position => Some(self.log[position - 1].zxid),
+        }
+    }
+
+    /// The first entry above this zxid.
+    pub fn next(&self, zxid: Zxid) -> Option<&Rc<Txn>> {
+        // The entry wanted is nearly always at the very end.
+        let near = self.log.len().saturating_sub(4);
+        match self.log.get(near) {
+            Some(txn) if txn.zxid <= zxid => self.log.range(near..).find(|txn| txn.zxid > zxid),
+            _ => self.log.get(self.position_after(zxid)),
+        }
+    }
+
+    pub fn truncate_after(&mut self, zxid: Zxid) {
+        self.log.truncate(self.position_after(zxid));
+    }
+
+    pub fn replace(&mut self, snapshot: Rc<Tree>) {
+        self.snapshot = snapshot;
+        self.log.clear();
+    }
+
+    /// Folds the log into a snapshot of this tree, which holds committed state only, when it is long.
+    pub fn compact(&mut self, committed: &Tree) {
+        if self.log.len() < SNAPSHOT_EVERY {
+            return;
+        }
+        let position = self.position_after(committed.zxid);
+        if position < SNAPSHOT_EVERY {
+            return;
+        }
+        self.snapshot = Rc::new(committed.clone());
+        self.log.drain(..position);
+    }
+
+    /// The state after this zxid, made anew from the snapshot and the log.
+    pub fn rebuild(&self, zxid: Zxid) -> Tree {
+        let mut tree = Tree::clone(&self.snapshot);
+        let mut noted = Vec::new();
+        for txn in self.log.iter().take_while(|txn| txn.zxid <= zxid) {
+            // The answer went to a client long ago.
+            let _ = tree.apply(txn, &mut noted);
+            noted.clear();
+        }
+        tree
+    }
+
+    fn position_after(&self, zxid: Zxid) -> usize {
+        self.log.partition_point(|txn| txn.zxid <= zxid)
+    }
+}
