@@ -1,8 +1,21 @@
-//! A history: the events of a run in the order seen, and its text form. Pure: bytes in, bytes out.
+//! A history: the events of a run in the order seen, and its forms: JSON lines (packed or plain),
+//! Jepsen's EDN and text. Pure: bytes in, bytes out.
 
+mod edn;
+mod frames;
+mod integrity;
 mod line;
+mod op_map;
+mod read;
+mod text;
 
-pub use line::{LineError, parse_line, write_line};
+pub use edn::{Keys, write_edn};
+pub use frames::{Damage, FrameEncoder, FrameError};
+pub use integrity::{Flaw, FlawKind};
+pub use line::{parse_line, write_line};
+pub use op_map::LineError;
+pub use read::{Format, ReadError, Recording, read, read_with};
+pub use text::write_text;
 
 use crate::op::{Event, Kind, Process};
 

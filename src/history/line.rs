@@ -5,20 +5,11 @@
 //! that Jepsen's op maps have in JSON, so that foreign histories are read by the same code.
 
 use std::io::Write;
-use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use crate::op::{Event, Key, Kind, Process, Value};
-
-/// Why a line is no event.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LineError {
-    #[error("not JSON: {0}")]
-    NotJson(String),
-    #[error("field `{field}`: expected {expected}, found {found}")]
-    Field { field: &'static str, expected: &'static str, found: String },
-}
+use super::op_map::{Dialect, LineError, event};
+use crate::op::{Event, Key, Process, Value};
 
 /// Appends the event and a newline. The bytes depend on the event alone.
 pub fn write_line(out: &mut Vec<u8>, event: &Event) {
@@ -79,102 +70,73 @@ fn text(out: &mut Vec<u8>, text: &str) {
 ///
 /// `index` and `time` may be absent in foreign histories; `position` then serves as the index.
 pub fn parse_line(line: &str, position: u64) -> Result<Event, LineError> {
-    let json: Json =
-        serde_json::from_str(line).map_err(|error| LineError::NotJson(error.to_string()))?;
-    let Json::Object(map) = json else {
-        return Err(LineError::NotJson("expected an object".into()));
-    };
-    Ok(Event {
-        index: unsigned(&map, "index")?.unwrap_or(position),
-        time: unsigned(&map, "time")?.unwrap_or(0),
-        kind: kind(&map)?,
-        process: process(&map)?,
-        node: optional_text(&map, "node")?.map(Arc::from),
-        f: optional_text(&map, "f")?
-            .map(Arc::from)
-            .ok_or_else(|| wrong("f", "the operation's name", None))?,
-        key: key(&map)?,
-        value: value(map.get("value")),
-        error: match map.get("error") {
-            None | Some(Json::Null) => None,
-            Some(Json::String(text)) => Some(text.clone()),
-            Some(other) => Some(other.to_string()),
-        },
+    event(&parse_json(line)?, position, Dialect::default())
+}
+
+pub(super) fn parse_json(line: &str) -> Result<Json, LineError> {
+    serde_json::from_str(line).map_err(|error| {
+        // Its own line number would always be 1, and be taken for the file's.
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let why = error.to_string().replace(&place, "");
+        LineError::NotJson(format!("{why} at column {}", error.column()))
     })
 }
 
-fn wrong(field: &'static str, expected: &'static str, found: Option<&Json>) -> LineError {
-    LineError::Field { field, expected, found: found.map_or("nothing".into(), Json::to_string) }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::Kind;
 
-fn unsigned(map: &Map<String, Json>, field: &'static str) -> Result<Option<u64>, LineError> {
-    match map.get(field) {
-        None | Some(Json::Null) => Ok(None),
-        Some(found) => found
-            .as_u64()
-            .map(Some)
-            .ok_or_else(|| wrong(field, "a number of 0 or more", Some(found))),
-    }
-}
-
-fn optional_text<'a>(
-    map: &'a Map<String, Json>,
-    field: &'static str,
-) -> Result<Option<&'a str>, LineError> {
-    match map.get(field) {
-        None | Some(Json::Null) => Ok(None),
-        Some(Json::String(text)) => Ok(Some(text)),
-        Some(found) => Err(wrong(field, "text", Some(found))),
-    }
-}
-
-fn kind(map: &Map<String, Json>) -> Result<Kind, LineError> {
-    match map.get("type").and_then(Json::as_str) {
-        Some("invoke") => Ok(Kind::Invoke),
-        Some("ok") => Ok(Kind::Ok),
-        Some("fail") => Ok(Kind::Fail),
-        Some("info") => Ok(Kind::Info),
-        _ => Err(wrong("type", "invoke, ok, fail or info", map.get("type"))),
-    }
-}
-
-fn process(map: &Map<String, Json>) -> Result<Process, LineError> {
-    let found = map.get("process");
-    match found {
-        Some(Json::String(name)) if name == "nemesis" => Ok(Process::Nemesis),
-        Some(Json::Number(number)) => {
-            number.as_u64().and_then(|id| u32::try_from(id).ok()).map(Process::Client).ok_or_else(
-                || wrong("process", "a number from 0 to 4294967295 or \"nemesis\"", found),
-            )
+    #[test]
+    fn events_survive_the_round_trip() {
+        for line in [
+            r#"{"index":3,"time":123,"type":"ok","process":0,"node":"n1","f":"read","key":7,"value":12}"#,
+            r#"{"index":4,"time":124,"type":"invoke","process":9,"f":"cas","key":"a\"b","value":[1,-2]}"#,
+            r#"{"index":5,"time":125,"type":"info","process":"nemesis","f":"cut","value":{"step":"end"}}"#,
+            r#"{"index":6,"time":126,"type":"fail","process":1,"f":"read","value":null,"error":"no\nsuch"}"#,
+            r#"{"index":7,"time":127,"type":"ok","process":1,"f":"txn","value":[["r","x",null]]}"#,
+        ] {
+            let event = parse_line(line, 0).expect(line);
+            let mut written = Vec::new();
+            write_line(&mut written, &event);
+            assert_eq!(String::from_utf8(written).expect("utf-8"), format!("{line}\n"));
         }
-        _ => Err(wrong("process", "a number or \"nemesis\"", found)),
     }
-}
 
-fn key(map: &Map<String, Json>) -> Result<Option<Key>, LineError> {
-    match map.get("key") {
-        None | Some(Json::Null) => Ok(None),
-        Some(Json::String(text)) => Ok(Some(Key::Text(Arc::from(text.as_str())))),
-        Some(found) => found
-            .as_i64()
-            .map(|key| Some(Key::Int(key)))
-            .ok_or_else(|| wrong("key", "a number or text", Some(found))),
+    #[test]
+    fn absent_index_and_time_are_made_up_and_extra_fields_ignored() {
+        let line = r#"{"type":"invoke","process":3,"f":"read","time":-1,"clock":"x"}"#;
+        let event = parse_line(line, 17).expect(line);
+        assert_eq!((event.index, event.time, event.kind), (17, 0, Kind::Invoke));
     }
-}
 
-fn value(json: Option<&Json>) -> Value {
-    match json {
-        None | Some(Json::Null) => Value::Nil,
-        Some(Json::Number(number)) if number.is_i64() => {
-            Value::Int(number.as_i64().unwrap_or_default())
+    #[test]
+    fn a_bad_field_is_named_with_what_was_expected() {
+        for (line, expected) in [
+            ("{", "not JSON"),
+            ("[1]", "not an operation: expected a map"),
+            (
+                r#"{"process":1,"f":"read"}"#,
+                "field `type`: expected invoke, ok, fail or info, found nothing",
+            ),
+            (r#"{"type":"okay","process":1,"f":"read"}"#, "found \"okay\""),
+            (
+                r#"{"type":"ok","f":"read"}"#,
+                "field `process`: expected a number or \"nemesis\", found nothing",
+            ),
+            (r#"{"type":"ok","process":-1,"f":"read"}"#, "field `process`"),
+            (
+                r#"{"type":"ok","process":1}"#,
+                "field `f`: expected the operation's name, found nothing",
+            ),
+            (r#"{"type":"ok","process":1,"f":2}"#, "field `f`: expected text, found 2"),
+            (r#"{"type":"ok","process":1,"f":"read","index":-2}"#, "field `index`"),
+            (r#"{"type":"ok","process":1,"f":"read","time":"noon"}"#, "field `time`"),
+            (r#"{"type":"ok","process":1,"f":"read","key":1.5}"#, "field `key`"),
+            (r#"{"type":"ok","process":1,"f":"read","node":7}"#, "field `node`"),
+        ] {
+            let error = parse_line(line, 0).unwrap_err().to_string();
+            assert!(error.contains(expected), "{line}: {error}");
         }
-        Some(Json::Array(items)) => match items.as_slice() {
-            [from, to] => match (from.as_i64(), to.as_i64()) {
-                (Some(from), Some(to)) => Value::Pair(from, to),
-                _ => Value::Json(Box::new(Json::Array(items.clone()))),
-            },
-            _ => Value::Json(Box::new(Json::Array(items.clone()))),
-        },
-        Some(other) => Value::Json(Box::new(other.clone())),
     }
 }

@@ -184,7 +184,11 @@ const CAS: Call = Call::Cas { key: 7, from: 12, to: 13 };
 #[test]
 fn local_reads_just_get() {
     let script = vec![Data("12", 4), Error(E::NoNode), Data("zwölf", 4)];
-    perform(ReadMode::Local, &[READ, READ, READ], script, expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[READ, READ, READ],
+        script,
+        expect![[r#"
         connect
         get /r7
         => (Ok(Int(12)))
@@ -192,31 +196,42 @@ fn local_reads_just_get() {
         => (Ok(Nil))
         get /r7
         => (Ok(Json(String("zwölf"))))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn sync_reads_sync_before() {
     let script = vec![Done, Data("12", 4), Error(E::ConnectionLoss)];
-    perform(ReadMode::Sync, &[READ, READ], script, expect![[r#"
+    perform(
+        ReadMode::Sync,
+        &[READ, READ],
+        script,
+        expect![[r#"
         connect
         sync /r7
         get /r7
         => (Ok(Int(12)))
         sync /r7
         => (Fail("sync: connection loss"))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn barrier_reads_write_the_scratch_znode_before() {
     let script = vec![Done, Data("12", 4)];
-    perform(ReadMode::Barrier, &[READ], script, expect![[r#"
+    perform(
+        ReadMode::Barrier,
+        &[READ],
+        script,
+        expect![[r#"
         connect
         set /scratch-3 "" None
         get /r7
         => (Ok(Int(12)))
-    "#]]);
+    "#]],
+    );
     let first_ever = vec![
         Error(E::NoNode),
         Error(E::NoNode),
@@ -225,7 +240,11 @@ fn barrier_reads_write_the_scratch_znode_before() {
         Done,
         Error(E::NoNode),
     ];
-    perform(ReadMode::Barrier, &[READ], first_ever, expect![[r#"
+    perform(
+        ReadMode::Barrier,
+        &[READ],
+        first_ever,
+        expect![[r#"
         connect
         set /scratch-3 "" None
         create /scratch-3 ""
@@ -234,53 +253,88 @@ fn barrier_reads_write_the_scratch_znode_before() {
         create /scratch-3 ""
         get /r7
         => (Ok(Nil))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_failed_read_has_surely_no_effect() {
-    perform(ReadMode::Local, &[READ], vec![Error(E::ConnectionLoss)], expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[READ],
+        vec![Error(E::ConnectionLoss)],
+        expect![[r#"
         connect
         get /r7
         => (Fail("get: connection loss"))
-    "#]]);
-    perform(ReadMode::Barrier, &[READ], vec![Error(E::ConnectionLoss)], expect![[r#"
+    "#]],
+    );
+    perform(
+        ReadMode::Barrier,
+        &[READ],
+        vec![Error(E::ConnectionLoss)],
+        expect![[r#"
         connect
         set /scratch-3 "" None
         => (Fail("barrier: set: connection loss"))
-    "#]]);
+    "#]],
+    );
     let expired = vec![Done, Error(E::SessionExpired { sent: true })];
-    perform(ReadMode::Barrier, &[READ], expired, expect![[r#"
+    perform(
+        ReadMode::Barrier,
+        &[READ],
+        expired,
+        expect![[r#"
         connect
         set /scratch-3 "" None
         get /r7
         => (Fail("get: session expired"))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn writes_set_and_create_where_there_is_none() {
-    perform(ReadMode::Local, &[WRITE], vec![Done], expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[WRITE],
+        vec![Done],
+        expect![[r#"
         connect
         set /r7 "12" None
         => (Ok(Int(12)))
-    "#]]);
-    perform(ReadMode::Local, &[WRITE], vec![Error(E::NoNode), Done], expect![[r#"
+    "#]],
+    );
+    perform(
+        ReadMode::Local,
+        &[WRITE],
+        vec![Error(E::NoNode), Done],
+        expect![[r#"
         connect
         set /r7 "12" None
         create /r7 "12"
         => (Ok(Int(12)))
-    "#]]);
+    "#]],
+    );
     let raced = vec![Error(E::NoNode), Error(E::NodeExists), Done];
-    perform(ReadMode::Local, &[WRITE], raced, expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[WRITE],
+        raced,
+        expect![[r#"
         connect
         set /r7 "12" None
         create /r7 "12"
         set /r7 "12" None
         => (Ok(Int(12)))
-    "#]]);
+    "#]],
+    );
     let rootless = vec![Error(E::NoNode), Error(E::NoNode), Done, Error(E::NoNode), Done];
-    perform(ReadMode::Local, &[WRITE], rootless, expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[WRITE],
+        rootless,
+        expect![[r#"
         connect
         set /r7 "12" None
         create /r7 "12"
@@ -288,7 +342,8 @@ fn writes_set_and_create_where_there_is_none() {
         set /r7 "12" None
         create /r7 "12"
         => (Ok(Int(12)))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -316,55 +371,89 @@ fn perform_write(script: Vec<Reply>, expected: &str) {
 
 #[test]
 fn compare_and_set_goes_by_version() {
-    perform(ReadMode::Local, &[CAS], vec![Data("12", 4), Done], expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[CAS],
+        vec![Data("12", 4), Done],
+        expect![[r#"
         connect
         get /r7
         set /r7 "13" Some(4)
         => (Ok(Pair(12, 13)))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn compare_and_set_fails_where_it_surely_did_nothing() {
-    perform(ReadMode::Local, &[CAS], vec![Error(E::NoNode)], expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[CAS],
+        vec![Error(E::NoNode)],
+        expect![[r#"
         connect
         get /r7
         => (Fail("expected 12, found nothing"))
-    "#]]);
-    perform(ReadMode::Local, &[CAS], vec![Data("11", 4)], expect![[r#"
+    "#]],
+    );
+    perform(
+        ReadMode::Local,
+        &[CAS],
+        vec![Data("11", 4)],
+        expect![[r#"
         connect
         get /r7
         => (Fail("expected 12, found 11"))
-    "#]]);
+    "#]],
+    );
     let raced = vec![Data("12", 4), Error(E::BadVersion)];
-    perform(ReadMode::Local, &[CAS], raced, expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[CAS],
+        raced,
+        expect![[r#"
         connect
         get /r7
         set /r7 "13" Some(4)
         => (Fail("set: bad version"))
-    "#]]);
-    perform(ReadMode::Local, &[CAS], vec![Error(E::ConnectionLoss)], expect![[r#"
+    "#]],
+    );
+    perform(
+        ReadMode::Local,
+        &[CAS],
+        vec![Error(E::ConnectionLoss)],
+        expect![[r#"
         connect
         get /r7
         => (Fail("get: connection loss"))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn compare_and_set_is_unknown_where_its_set_may_have_happened() {
     let lost = vec![Data("12", 4), Error(E::ConnectionLoss)];
-    perform(ReadMode::Local, &[CAS], lost, expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[CAS],
+        lost,
+        expect![[r#"
         connect
         get /r7
         set /r7 "13" Some(4)
         => (Info("set: connection loss"))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_ended_session_is_replaced_for_the_next_operation_only() {
     let script = vec![Error(E::SessionExpired { sent: true }), Data("12", 1), Done];
-    perform(ReadMode::Local, &[WRITE, READ, WRITE], script, expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[WRITE, READ, WRITE],
+        script,
+        expect![[r#"
         connect
         set /r7 "12" None
         => (Info("set: session expired"))
@@ -373,15 +462,21 @@ fn an_ended_session_is_replaced_for_the_next_operation_only() {
         => (Ok(Int(12)))
         set /r7 "12" None
         => (Ok(Int(12)))
-    "#]]);
+    "#]],
+    );
     let script = vec![Error(E::ConnectionLoss), Data("12", 1)];
-    perform(ReadMode::Local, &[WRITE, READ], script, expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[WRITE, READ],
+        script,
+        expect![[r#"
         connect
         set /r7 "12" None
         => (Info("set: connection loss"))
         get /r7
         => (Ok(Int(12)))
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -412,12 +507,17 @@ fn without_a_session_nothing_is_sent() {
 
 #[test]
 fn an_abandoned_operation_takes_its_session_with_it() {
-    perform(ReadMode::Local, &[WRITE, READ], vec![Silence, Data("12", 1)], expect![[r#"
+    perform(
+        ReadMode::Local,
+        &[WRITE, READ],
+        vec![Silence, Data("12", 1)],
+        expect![[r#"
         connect
         set /r7 "12" None
         => None
         connect
         get /r7
         => (Ok(Int(12)))
-    "#]]);
+    "#]],
+    );
 }
