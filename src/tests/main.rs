@@ -3,6 +3,4 @@
 mod docker_agent;
 mod docker_cluster;
 mod fixture;
-mod page;
-mod report;
 mod tidy;
