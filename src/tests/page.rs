@@ -119,6 +119,24 @@ fn the_plots_answer_to_pointer_keys_and_switches() {
 }
 
 #[test]
+fn the_command_is_copied_and_the_proofs_unfold() {
+    let Some(mut browser) = browser() else { return };
+    let run = fixture::invalid();
+    browser.open(&run.html(), WIDE, "light");
+    click(&mut browser, ".copy[data-copy=repro]");
+    let label = "new Promise(done => { const look = () => {
+        const label = document.querySelector('.copy').textContent;
+        if (label === 'Copy') requestAnimationFrame(look); else done(label); }; look(); })";
+    assert_eq!(browser.evaluate(label), json!("Copied"));
+    assert_eq!(text(&mut browser, "#repro"), run.results.repro);
+
+    click(&mut browser, "#nemesis details summary");
+    let proof = text(&mut browser, "#nemesis details");
+    assert!(proof.contains("zookeeper1→zookeeper2: expected no answer in 200 ms"), "{proof}");
+    assert_sound(&mut browser, WIDE);
+}
+
+#[test]
 fn pictures_are_made_on_request() {
     let Ok(path) = std::env::var("STORMGLASS_SCREENSHOT").map(PathBuf::from) else {
         return println!("not run: needs STORMGLASS_SCREENSHOT=out.png");
@@ -206,6 +224,21 @@ fn assert_timeline_is_drawn(browser: &mut Browser, proofs: u64) {
 fn text(browser: &mut Browser, selector: &str) -> String {
     let text = browser.evaluate(&format!("document.querySelector('{selector}').innerText"));
     text.as_str().unwrap_or_default().to_string()
+}
+
+fn click(browser: &mut Browser, selector: &str) {
+    let place = format!(
+        "(() => {{ const element = document.querySelector('{selector}');
+            element.scrollIntoView({{block: 'center', behavior: 'instant'}});
+            const at = element.getBoundingClientRect();
+            return [at.left + at.width / 2, at.top + at.height / 2]; }})()"
+    );
+    let place = browser.evaluate(&place);
+    for kind in ["mousePressed", "mouseReleased"] {
+        let event = json!({"type": kind, "x": place[0], "y": place[1], "button": "left",
+            "clickCount": 1});
+        browser.call("Input.dispatchMouseEvent", event);
+    }
 }
 
 fn press(browser: &mut Browser, key: &str) {
