@@ -4,6 +4,7 @@
   const source = document.getElementById("plot-data");
   if (!source) return;
   const data = JSON.parse(source.textContent);
+  const FONT = getComputedStyle(document.body).fontFamily;
   const OUTCOMES = ["ok", "fail", "info"];
   const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "plus", "down", "bar"];
   const points = data.points;
@@ -94,7 +95,7 @@
     ctx.restore();
   };
   const label = (ctx, text, x, y, end, colour, weight) => {
-    ctx.font = `${weight} ${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.font = `${weight} ${11 * devicePixelRatio}px ${FONT}`;
     ctx.textAlign = "left";
     ctx.textBaseline = "alphabetic";
     if (x + ctx.measureText(text).width > end) return false;
@@ -134,13 +135,13 @@
   };
   const timeAxis = () => ({
     stroke: () => colours.quiet, grid: { stroke: () => colours.grid, width: 1 },
-    ticks: { stroke: () => colours.grid, width: 1 }, size: 34, font: "12px system-ui, sans-serif",
+    ticks: { stroke: () => colours.grid, width: 1 }, size: 34, font: "12px " + FONT,
     values: (_, splits) => splits.map((value) => +value.toFixed(6) + " s"),
   });
   const valueAxis = (values) => ({ ...timeAxis(), size: 62, values });
   const wholeRun = [0, Math.max(data.end, 1e-3)];
   const options = (host, more) => ({
-    width: host.clientWidth, height: host.clientHeight, legend: { show: false }, padding: [18, 12, 0, 0],
+    width: host.clientWidth, height: host.clientHeight, legend: { show: false }, padding: [18, 22, 0, 0],
     ...more,
     scales: { x: { time: false, range: (_, min, max) => min === null ? wholeRun : [min, max] }, ...more.scales },
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: true }, ...more.cursor },
@@ -163,9 +164,12 @@
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
+    // The fewer there are in sight, the larger they can be.
+    const crowd = firstAt(max) - firstAt(min);
+    const grown = crowd > 6000 ? 0 : crowd > 1500 ? .5 : 1.2;
     order.forEach((positions, outcome) => {
       const paths = data.kinds.map(() => new Path2D());
-      const radius = (outcome === 0 ? 1.7 : 2.9) * ratio;
+      const radius = ((outcome === 0 ? 1.6 : 2.4) + grown) * ratio;
       for (const i of positions) {
         if (times[i] < min || times[i] > max || !isShown(points.series[i])) continue;
         const kind = Math.floor(points.series[i] / 3);
@@ -239,15 +243,19 @@
     return [floor, Math.max(10 ** Math.ceil(Math.log10(high * 1.05)), floor * 10)];
   };
   const latencyRange = decades();
+  const powersOfTen = () => {
+    const powers = [];
+    for (let value = latencyRange[0]; value < latencyRange[1] * 1.01; value *= 10) powers.push(value);
+    return powers;
+  };
+  const latencyTick = (value) => value < .99 ? +(value * 1000).toPrecision(3) + " µs"
+    : value < 990 ? +value.toPrecision(3) + " ms" : +(value / 1000).toPrecision(3) + " s";
   const makeLatency = () => {
     const host = byId("latency-plot");
     const plot = new uPlot(options(host, {
       scales: { y: { distr: 3, log: 10, range: () => latencyRange } },
       series: [{}, { paths: () => null, points: { show: false } }],
-      axes: [timeAxis(), valueAxis((_, splits) => splits.map((value) =>
-        Math.abs(Math.log10(value) % 1) < 1e-6 || Math.abs(Math.log10(value) % 1) > 1 - 1e-6
-          ? (value < 1 ? +(value * 1000).toPrecision(3) + " µs"
-            : value < 1000 ? +value.toPrecision(3) + " ms" : +(value / 1000).toPrecision(3) + " s") : ""))],
+      axes: [timeAxis(), { ...valueAxis((_, splits) => splits.map(latencyTick)), splits: () => powersOfTen() }],
       hooks: {
         drawAxes: [drawBands], draw: [drawPoints], setCursor: [hover],
         setScale: [syncZoom, (plot) => { if (selected >= 0) select(plot, -1); }],

@@ -181,3 +181,75 @@ fn all_skipped(deeds: &[Deed]) -> bool {
 fn is_indeterminate(outcome: &Applied) -> bool {
     matches!(outcome, Applied::Indeterminate { .. })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cluster::{Action, Proof};
+    use crate::op::{SECOND, Value};
+
+    fn nemesis(second: u64, record: &FaultRecord) -> Event {
+        Event {
+            index: second,
+            time: second * SECOND,
+            kind: Kind::Info,
+            process: Process::Nemesis,
+            node: None,
+            f: Arc::from("kill"),
+            key: None,
+            value: record.to_value(),
+            error: None,
+        }
+    }
+
+    fn deeds(outcome: Applied) -> Vec<Deed> {
+        vec![Deed { action: Action::Kill { node: "n1".into() }, outcome }]
+    }
+
+    #[test]
+    fn faults_are_in_force_from_installation_to_heal() {
+        let installed = || deeds(Applied::Installed { proof: Proof::default() });
+        let skipped = || deeds(Applied::Skipped { why: "it is down".into() });
+        let doubtful = || deeds(Applied::Indeterminate { why: "no answer".into(), proof: None });
+        let targets = vec![NodeName::from("n1")];
+        let (one, two, three) = (FaultId(1), FaultId(2), FaultId(3));
+        let history = History::new(vec![
+            nemesis(1, &FaultRecord::Begin { fault: one, targets, actions: Vec::new() }),
+            nemesis(2, &FaultRecord::Began { fault: one, deeds: installed() }),
+            nemesis(3, &FaultRecord::Began { fault: two, deeds: skipped() }),
+            nemesis(4, &FaultRecord::Began { fault: three, deeds: doubtful() }),
+            nemesis(5, &FaultRecord::Ended { fault: one, deeds: installed() }),
+            nemesis(9, &FaultRecord::Phase { phase: Phase::Heal }),
+        ]);
+        let windows: Vec<_> = Digest::of(&history)
+            .windows
+            .into_iter()
+            .map(|window| {
+                let seconds = (window.from / SECOND, window.to / SECOND);
+                (window.id, window.targets.len(), seconds, window.proven, window.ended)
+            })
+            .collect();
+        assert_eq!(windows, [(one, 1, (2, 5), true, true), (three, 0, (4, 9), false, false)]);
+    }
+
+    #[test]
+    fn rare_kinds_share_the_last_place() {
+        let mut history = History::default();
+        for number in 0..30_u32 {
+            let name = if number < 20 { "read".into() } else { format!("f{number}") };
+            history.push(Event {
+                kind: Kind::Invoke,
+                process: Process::Client(number),
+                f: Arc::from(name),
+                value: Value::Nil,
+                ..nemesis(u64::from(number), &FaultRecord::Phase { phase: Phase::Main })
+            });
+        }
+        let digest = Digest::of(&history);
+        assert_eq!((digest.kinds.len(), digest.kinds.last()), (KINDS_MAX, Some(&"other")));
+        assert!(digest.kinds.contains(&"read"));
+        assert_eq!(digest.kind_index("f29"), KINDS_MAX - 1);
+    }
+}

@@ -46,6 +46,11 @@ pub(super) fn headline(results: &Results) -> Headline {
         ("invalid", _) => {
             ("Invalid", Tone::Bad, "The system under test broke a promise.".to_string())
         }
+        ("valid", _) if results.interrupted => (
+            "Valid so far",
+            Tone::Doubt,
+            "No checker found an anomaly in what had happened by then.".to_string(),
+        ),
         ("valid", Some(expected)) if !expected.found => (
             "Valid, anomaly missed",
             if results.exit_code == 1 { Tone::Bad } else { Tone::Doubt },
@@ -95,4 +100,43 @@ pub(super) fn fault_sentence(fault: &FaultSummary) -> String {
         sentence.push_str(&format!("; skipped {} times", fault.skipped));
     }
     if fault.why.is_empty() { sentence + "." } else { format!("{sentence}: {}", fault.why) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(times: u64, installed: bool, felt: bool, healed: bool, skipped: u64) -> FaultSummary {
+        FaultSummary {
+            fault: "kill".into(),
+            target: "leader".into(),
+            installed,
+            felt,
+            healed,
+            times,
+            skipped,
+            why: if installed && felt && healed { "" } else { "no pid changed" }.into(),
+        }
+    }
+
+    #[test]
+    fn a_fault_is_told_in_one_sentence() {
+        let cases = [
+            (fault(1, true, true, true, 0), "Acted once, felt by the workload, undone and proven."),
+            (
+                fault(3, true, false, true, 2),
+                "Acted 3 times and was undone, but the workload did not feel it; skipped 2 times: \
+                 no pid changed",
+            ),
+            (fault(2, false, false, true, 0), "Tried 2 times; not proven to act: no pid changed"),
+            (
+                fault(1, true, true, false, 0),
+                "Acted once, felt by the workload; the heal is not proven: no pid changed",
+            ),
+            (fault(0, false, false, true, 4), "Never began; skipped 4 times: no pid changed"),
+        ];
+        for (fault, expected) in cases {
+            assert_eq!(fault_sentence(&fault), expected);
+        }
+    }
 }

@@ -52,7 +52,10 @@ fn run_status(results: &Results) -> TestCaseStatus {
             non_success(NonSuccessKind::Failure, "expected-anomaly-missed", &results.why, &meaning)
         }
         // The checker's own case fails.
-        1 => TestCaseStatus::success(),
+        1 if results.checkers.iter().any(|finding| finding.verdict == Verdict::Invalid) => {
+            TestCaseStatus::success()
+        }
+        1 => non_success(NonSuccessKind::Failure, "invalid", &results.why, &meaning),
         130 => skipped(&format!("interrupted: {}", results.why)),
         _ => skipped(&results.why),
     }

@@ -89,8 +89,7 @@ fn thin(digest: &Digest, mut slice: Vec<usize>, quota: usize) -> Vec<usize> {
     let slowest = (quota / 4).max(1);
     let rest = slice.len() - slowest;
     let ranks = quota - slowest;
-    let mut kept: Vec<usize> =
-        (0..ranks).map(|rank| slice[rank * rest / ranks]).collect();
+    let mut kept: Vec<usize> = (0..ranks).map(|rank| slice[rank * rest / ranks]).collect();
     kept.extend(&slice[rest..]);
     kept
 }

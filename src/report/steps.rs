@@ -169,3 +169,73 @@ fn describe_view(view: &View) -> String {
         .collect();
     nodes.join("; ")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::cluster::Proof;
+    use crate::op::{Event, Kind, Process, Value};
+
+    fn event(value: Value) -> Event {
+        Event {
+            index: 0,
+            time: 0,
+            kind: Kind::Info,
+            process: Process::Nemesis,
+            node: None,
+            f: Arc::from("pause"),
+            key: None,
+            value,
+            error: None,
+        }
+    }
+
+    /// Each row as `name: what (outcome)`, with `!` where it is bad.
+    fn told(values: Vec<Value>) -> Vec<String> {
+        let events: Vec<Event> = values.into_iter().map(event).collect();
+        let recorded: Vec<NemesisStep> = events
+            .iter()
+            .map(|event| NemesisStep { event, record: FaultRecord::of(event) })
+            .collect();
+        let bad = |row: &Step| if row.is_bad { "!" } else { "" };
+        let told = |row: &Step| format!("{}: {} ({}){}", row.name, row.what, row.outcome, bad(row));
+        steps(&recorded).iter().map(told).collect()
+    }
+
+    #[test]
+    fn an_announcement_without_a_result_is_shown_as_lost() {
+        let pause = || Action::Pause { node: "n1".into() };
+        let done = |action, outcome| vec![Deed { action, outcome }];
+        let installed = Applied::Installed { proof: Proof::default() };
+        let doubt = Applied::Indeterminate { why: "no answer".into(), proof: None };
+        let begin = |fault| {
+            let (targets, actions) = (vec!["n1".into()], vec![pause()]);
+            FaultRecord::Begin { fault, targets, actions }.to_value()
+        };
+        let (one, two) = (FaultId(1), FaultId(2));
+        let rows = told(vec![
+            begin(one),
+            FaultRecord::Began { fault: one, deeds: done(pause(), installed) }.to_value(),
+            FaultRecord::End { fault: one, actions: vec![pause().undo()] }.to_value(),
+            FaultRecord::Ended { fault: one, deeds: done(pause().undo(), doubt) }.to_value(),
+            begin(two),
+        ]);
+        assert_eq!(
+            rows,
+            [
+                "begin: pause n1 (installed and proven)",
+                "end: resume n1 (not proven)!",
+                "begin: pause n1 on n1 (no result recorded)!",
+            ]
+        );
+    }
+
+    #[test]
+    fn repeated_views_are_told_once_and_foreign_events_as_they_are() {
+        let view = || FaultRecord::View { view: View::default() }.to_value();
+        assert_eq!(told(vec![view(), view()]).len(), 1);
+        assert_eq!(told(vec![Value::Int(3)]), ["–: pause 3 ()"]);
+    }
+}

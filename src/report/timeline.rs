@@ -4,12 +4,10 @@ mod axis;
 mod bars;
 mod selection;
 
-use std::collections::BTreeMap;
-
 use maud::{Markup, html};
 
 use self::axis::Axis;
-use self::bars::{LANE_HEIGHT, bar};
+use self::bars::{LANE_HEIGHT, Shape, Taken, bar, label};
 use self::selection::{Lane, Selection};
 use super::digest::{Digest, FaultWindow, Operation};
 use super::words;
@@ -22,6 +20,7 @@ const RIGHT: f64 = LEFT + WIDTH;
 /// Room above the lanes for the names of faults and the time.
 const TOP: f64 = 52.0;
 const BANDS_MAX: usize = 12;
+const LABEL_CHARACTERS: usize = 34;
 
 /// The counterexample of an anomaly and how it is drawn.
 pub(super) struct Timeline<'a> {
@@ -38,8 +37,9 @@ impl<'a> Timeline<'a> {
         if core.is_empty() {
             return None;
         }
-        let moments = core.iter().flat_map(|op| [op.invoke.time, op.ended(digest.end)]).collect();
-        let axis = Axis::new(moments, LEFT, WIDTH);
+        let stretches: Vec<(Nanos, Nanos)> =
+            core.iter().map(|op| (op.invoke.time, op.ended(digest.end))).collect();
+        let axis = Axis::new(&stretches, LEFT, WIDTH);
         let shown = digest.windows.iter().filter(|window| axis.shows(window.from, window.to));
         let bands = shown.take(BANDS_MAX).cloned().collect();
         let selection = Selection::around(digest, core, left_out, &axis);
@@ -59,7 +59,7 @@ impl<'a> Timeline<'a> {
     pub(super) fn svg(&self, name: &str, title: &str) -> Markup {
         let bottom = TOP + self.selection.lanes.len() as f64 * LANE_HEIGHT;
         html! {
-            svg.timeline viewBox=(format!("0 0 {} {}", RIGHT + 24.0, bottom + 8.0)) role="img"
+            svg.timeline viewBox=(format!("0 0 {} {}", RIGHT + 24.0, bottom + 22.0)) role="img"
                 aria-labelledby=(format!("{name}-title {name}-desc")) {
                 title id=(format!("{name}-title")) { (title) }
                 desc id=(format!("{name}-desc")) { (self.description()) }
@@ -67,8 +67,7 @@ impl<'a> Timeline<'a> {
                 (self.lanes(bottom))
                 (self.fault_bands(bottom))
                 (self.grid(bottom))
-                (self.operations(name))
-                (self.breaks(bottom))
+                (self.operations(name, bottom))
             }
         }
     }
@@ -136,10 +135,10 @@ impl<'a> Timeline<'a> {
     fn band_names(&self) -> Vec<Option<f64>> {
         let mut free_from = LEFT;
         let place = |band: &FaultWindow| {
-            let x = self.axis.x(band.from).max(free_from) + 2.0;
-            let end = x + band_label(band).chars().count() as f64 * 6.8;
-            (end < RIGHT + 16.0).then(|| {
-                free_from = end + 12.0;
+            let width = band_label(band).chars().count() as f64 * 7.0;
+            let x = (self.axis.x(band.from) + 2.0).min(RIGHT + 16.0 - width);
+            (x >= free_from).then(|| {
+                free_from = x + width + 12.0;
                 x
             })
         };
@@ -155,34 +154,41 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// Context first, so that the counterexample is drawn over it and its labels have their pick.
-    fn operations(&self, name: &str) -> Markup {
-        let mut taken: BTreeMap<(usize, bool), Vec<(f64, f64)>> = BTreeMap::new();
+    /// The counterexample first: its labels have their pick of the room.
+    fn shapes(&self) -> Vec<Shape> {
         let core = self.core().iter().enumerate().map(|(number, op)| (Some(number + 1), op));
         let context = self.selection.context.iter().map(|operation| (None, operation));
-        let mut drawn: Vec<Markup> = core
-            .chain(context)
-            .map(|(number, operation)| {
-                let row = self.row(selection::lane_of(operation));
-                let label = match number {
-                    Some(number) => format!("{number} · {}", operation.describe()),
-                    None => operation.describe(),
-                };
-                let shape = bars::Shape {
-                    row,
-                    top: TOP + row as f64 * LANE_HEIGHT,
-                    from: self.axis.x(operation.invoke.time),
-                    to: self.axis.x(operation.ended(self.end)),
-                    outcome: operation.kind(),
-                    is_core: number.is_some(),
-                    label: words::shorten(&label, 34),
-                    hover: self.sentence(operation),
-                };
-                bar(&shape, name, (LEFT, RIGHT), &mut taken)
-            })
-            .collect();
-        drawn.reverse();
-        html! { @for operation in drawn { (operation) } }
+        core.chain(context).map(|(number, operation)| self.shape(number, operation)).collect()
+    }
+
+    fn shape(&self, number: Option<usize>, operation: &Operation) -> Shape {
+        let row = self.row(selection::lane_of(operation));
+        let label = match number {
+            Some(number) => format!("{number} · {}", operation.describe()),
+            None => operation.describe(),
+        };
+        Shape {
+            row,
+            top: TOP + row as f64 * LANE_HEIGHT,
+            from: self.axis.x(operation.invoke.time),
+            to: self.axis.x(operation.ended(self.end)),
+            label_from: self.axis.x_in_sight(operation.invoke.time),
+            outcome: operation.kind(),
+            is_core: number.is_some(),
+            label: words::shorten(&label, LABEL_CHARACTERS),
+            hover: self.sentence(operation),
+        }
+    }
+
+    /// Bars, then the breaks over them, then labels over all.
+    fn operations(&self, name: &str, bottom: f64) -> Markup {
+        let shapes = self.shapes();
+        let mut taken = Taken::new();
+        html! {
+            @for shape in shapes.iter().rev() { (bar(shape, name, RIGHT)) }
+            (self.breaks(bottom))
+            @for shape in &shapes { (label(shape, (LEFT, RIGHT), &mut taken)) }
+        }
     }
 
     fn row(&self, lane: Lane) -> usize {
@@ -192,13 +198,13 @@ impl<'a> Timeline<'a> {
     fn breaks(&self, bottom: f64) -> Markup {
         html! {
             @for gap in self.axis.breaks() {
-                @let middle = gap.left + gap.width / 2.0;
                 rect.break x=(format!("{:.1}", gap.left + 5.0)) y=(TOP - 6.0)
                     width=(gap.width - 10.0) height=(bottom - TOP + 6.0) {
                     title { (words::duration(gap.skipped)) " not drawn" }
                 }
-                text.skipped transform=(format!("translate({middle:.1} {:.1}) rotate(-90)",
-                    (TOP + bottom) / 2.0)) { (words::duration(gap.skipped)) " cut" }
+                text.skipped x=(format!("{:.1}", gap.left + gap.width / 2.0)) y=(bottom + 15.0) {
+                    (words::duration(gap.skipped)) " cut"
+                }
             }
         }
     }
@@ -228,3 +234,6 @@ fn outcome_class(kind: Kind) -> &'static str {
         Kind::Info => "info",
     }
 }
+
+#[cfg(test)]
+mod tests;

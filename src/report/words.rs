@@ -7,6 +7,11 @@ pub(super) fn moment(nanos: Nanos) -> String {
     format!("{}.{:03} s", nanos / SECOND, nanos % SECOND / MILLISECOND)
 }
 
+/// A moment among operations that may take less than a millisecond: `12.3456 s`.
+pub(super) fn fine_moment(nanos: Nanos) -> String {
+    format!("{}.{:04} s", nanos / SECOND, nanos % SECOND / (MILLISECOND / 10))
+}
+
 /// A length of time in the unit that reads best.
 pub(super) fn duration(nanos: Nanos) -> String {
     let seconds = nanos as f64 / SECOND as f64;
@@ -73,6 +78,20 @@ pub(super) fn one_line(text: &str) -> String {
     text.chars().map(|symbol| if symbol.is_control() { ' ' } else { symbol }).collect()
 }
 
+/// Splits at spaces outside quotes, where a line of shell may be broken.
+pub(super) fn shell_words(command: &str) -> Vec<&str> {
+    let mut quote = None;
+    let is_break = |symbol: char| {
+        match (quote, symbol) {
+            (None, '\'' | '"') => quote = Some(symbol),
+            (Some(open), _) if open == symbol => quote = None,
+            _ => {}
+        }
+        quote.is_none() && symbol == ' '
+    };
+    command.split(is_break).filter(|word| !word.is_empty()).collect()
+}
+
 /// What was asked and, where known, what came of it: `read → 3`, `write 7`, `cas [1 2] failed`.
 pub(super) fn operation(invoke: &Event, completion: Option<&Event>) -> String {
     let mut text = invoke.f.to_string();
@@ -83,7 +102,9 @@ pub(super) fn operation(invoke: &Event, completion: Option<&Event>) -> String {
         Some(done) if done.kind == Kind::Ok && done.value != invoke.value => {
             text.push_str(&format!(" → {}", done.value));
         }
-        Some(done) if done.kind == Kind::Ok && invoke.value == Value::Nil => text.push_str(" → nil"),
+        Some(done) if done.kind == Kind::Ok && invoke.value == Value::Nil => {
+            text.push_str(" → nil")
+        }
         Some(done) if done.kind == Kind::Fail => text.push_str(" failed"),
         Some(done) if done.kind == Kind::Info => text.push_str(" unknown"),
         Some(_) => {}
@@ -115,9 +136,15 @@ mod tests {
 
     #[test]
     fn counts_and_shares_read_well() {
-        assert_eq!((count(7), count(1_234), count(1_000_000)), ("7".into(), "1,234".into(), "1,000,000".into()));
+        assert_eq!(
+            (count(7), count(1_234), count(1_000_000)),
+            ("7".into(), "1,234".into(), "1,000,000".into())
+        );
         assert_eq!(percent(999_999, 1_000_000), "99.9 %");
-        assert_eq!((percent(0, 9), percent(9, 9), percent(0, 0)), ("0 %".into(), "100 %".into(), "–".into()));
+        assert_eq!(
+            (percent(0, 9), percent(9, 9), percent(0, 0)),
+            ("0 %".into(), "100 %".into(), "–".into())
+        );
         assert_eq!((figure(3.0), figure(0.25)), ("3".into(), "0.250".into()));
     }
 
@@ -126,5 +153,11 @@ mod tests {
         assert_eq!(shorten("äöü", 3), "äöü");
         assert_eq!(shorten("äöüß", 3), "äö…");
         assert_eq!(one_line("a\u{1b}[31m\nb"), "a [31m b");
+    }
+
+    #[test]
+    fn a_command_is_not_broken_inside_quotes() {
+        let words = shell_words("run x  --set 'a=b  c' --note \"it's one\"");
+        assert_eq!(words, ["run", "x", "--set", "'a=b  c'", "--note", "\"it's one\""]);
     }
 }

@@ -40,7 +40,8 @@ const PLAIN: Plan = Plan {
     hostile: false,
 };
 
-pub const HOSTILE_TEXT: &str = "</script><b>boo</b><img src=x onerror=alert(1)>\u{1b}[31m & \"quoted\"";
+pub const HOSTILE_TEXT: &str =
+    "</script><b>boo</b><img src=x onerror=alert(1)>\u{1b}[31m & \"quoted\"";
 
 /// A run as the reports see it.
 pub struct Run {
@@ -90,6 +91,7 @@ pub fn empty() -> Run {
     results.why = "The image zookeeper:3.9 could not be had, so nothing was started.".into();
     results.exit_code = 3;
     results.harness = vec!["image zookeeper:3.9: no such image, and building it failed".into()];
+    results.dropped = 0;
     results.checkers.clear();
     results.faults.clear();
     Run { results, history, scenario: String::new(), environment: Vec::new() }
@@ -109,7 +111,11 @@ fn results(plan: &Plan, history: &History, stale: &[workload::StaleRead]) -> Res
     Results {
         verdict: verdict.into(),
         why: match stale.first() {
-            Some(read) => read.summary.clone(),
+            Some(read) => format!(
+                "Reads at {} returned values that acknowledged writes had replaced, while it was cut \
+                 off from the other nodes.",
+                read.node
+            ),
             None => "All checkers passed; both partitions were felt and healed.".into(),
         },
         expected: None,
@@ -138,7 +144,8 @@ fn anomaly(plan: &Plan, read: &workload::StaleRead) -> Anomaly {
     let mut details = vec![
         format!("The last state both nodes agreed on is {}.", read.seen),
         format!("{} was acknowledged {:.0} ms before the read began.", read.newer, read.late_ms),
-        "No order of these operations gives this read, whatever becomes of the unknown ones.".into(),
+        "No order of these operations gives this read, whatever becomes of the unknown ones."
+            .into(),
     ];
     if plan.hostile {
         details.push(HOSTILE_TEXT.into());
@@ -229,7 +236,9 @@ fn environment() -> Vec<(String, String)> {
 /// Which node is cut off from the others now, if any.
 pub fn cut_off(plan: &Plan, time: Nanos) -> Option<(usize, Nanos)> {
     let cut = |(number, (from, to)): (usize, &(u64, u64))| {
-        (from * SECOND..to * SECOND).contains(&time).then_some((number % NODES.len(), from * SECOND))
+        (from * SECOND..to * SECOND)
+            .contains(&time)
+            .then_some((number % NODES.len(), from * SECOND))
     };
     plan.cuts.iter().enumerate().find_map(cut)
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Page, moment_cell, scroll_box};
+use super::{Page, scroll_box};
 use crate::checker::Anomaly;
 use crate::report::digest::{Digest, Operation};
 use crate::report::timeline::Timeline;
@@ -81,9 +81,12 @@ fn picture(number: usize, anomaly: &Anomaly, timeline: &Timeline) -> Markup {
     html! {
         (scroll_box(&title, timeline.svg(&name, &title)))
         p.quiet.key {
-            span.swatch.ok {} "ok " span.swatch.fail {} "fail " span.swatch.info {}
-            "info: may still act later " span.swatch.band {} "fault in force "
-            span { "· numbered: the proof · pale: others on the same key" }
+            span { span.swatch.ok {} "ok" }
+            span { span.swatch.fail {} "fail" }
+            span { span.swatch.info {} "info: may still act later" }
+            span { span.swatch.band {} "fault in force" }
+            span { "numbered: the proof" }
+            span { "pale: others on the same key" }
         }
     }
 }
@@ -96,7 +99,7 @@ fn table(digest: &Digest, timeline: &Timeline) -> Markup {
                     th scope="col" { "#" } th scope="col" { "Operation" }
                     th scope="col" { "Process" } th scope="col" { "Node" }
                     th scope="col" { "Invoked" } th scope="col" { "Completed" }
-                    th scope="col" { "Outcome" }
+                    th scope="col" { "Took" } th scope="col" { "Outcome" }
                 } }
                 tbody {
                     @for (position, operation) in timeline.core().iter().enumerate() {
@@ -119,12 +122,13 @@ fn row(digest: &Digest, number: usize, operation: &Operation) -> Markup {
             td { code { (operation.describe()) } }
             td.number { (invoke.process) }
             td { (invoke.node.as_deref().unwrap_or("–")) }
-            (moment_cell(invoke.time))
-            @if operation.completion.is_some() {
-                (moment_cell(operation.ended(digest.end)))
+            td.number { (words::fine_moment(invoke.time)) }
+            @if let Some(completion) = operation.completion {
+                td.number { (words::fine_moment(completion.time)) }
             } @else {
                 td { "never" }
             }
+            td.number { (words::duration(operation.latency(digest.end))) }
             td {
                 span.outcome.(operation.kind().name()) { (operation.kind().name()) }
                 @if let Some(error) = operation.completion.and_then(|event| event.error.as_deref()) {

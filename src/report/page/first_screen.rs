@@ -68,9 +68,11 @@ fn what_broke(page: &Page) -> Markup {
     let total = page.anomalies.len();
     html! {
         section.card {
-            h2 { @if total == 0 { "No anomaly found" } @else {
-                (words::plural(total, "anomaly", "anomalies"))
-            } }
+            h2 {
+                @if total > 0 { (words::plural(total, "anomaly", "anomalies")) }
+                @else if page.results.checkers.is_empty() { "Nothing was checked" }
+                @else { "No anomaly found" }
+            }
             @if total == 0 {
                 p.quiet { (passed(page.results)) }
             } @else {
@@ -108,7 +110,7 @@ fn repro(page: &Page) -> Markup {
         section.card.repro {
             h2 { "Run it again" }
             div.command {
-                pre #repro tabindex="0" { code { (page.results.repro) } }
+                pre #repro tabindex="0" { code { (command(&page.results.repro)) } }
                 button.copy type="button" data-copy="repro" hidden { "Copy" }
             }
             @if !page.input.folder.is_empty() {
@@ -118,12 +120,22 @@ fn repro(page: &Page) -> Markup {
     }
 }
 
+/// The command as it is, in words that are not broken at their hyphens.
+fn command(command: &str) -> Markup {
+    html! {
+        @for (position, word) in words::shell_words(command).into_iter().enumerate() {
+            @if position > 0 { " " }
+            span.word { (word) }
+        }
+    }
+}
+
 fn faults(page: &Page) -> Markup {
     html! {
         section.card {
             h2 { "Faults" }
             @if page.results.faults.is_empty() {
-                p.quiet { "This run had no nemesis." }
+                p.quiet { "No fault was begun." }
             } @else {
                 (super::scroll_box("Faults", html! {
                     table.faults {
@@ -135,7 +147,7 @@ fn faults(page: &Page) -> Markup {
                             th scope="col" { "In plain words" }
                         } }
                         tbody { @for fault in &page.results.faults { tr {
-                            th scope="row" { (fault.fault) span.target { (fault.target) } }
+                            th scope="row" { (fault.fault) span.target { "target: " (fault.target) } }
                             td { (yes_no(fault.installed)) }
                             td { (yes_no(fault.felt)) }
                             td { (yes_no(fault.healed)) }

@@ -15,8 +15,9 @@ pub(super) fn nodes(page: &Page) -> Markup {
                 p.quiet { "The operations of this history name no node." }
             } @else {
                 p.quiet.key {
-                    span.swatch.answered {} "answered ok " span.swatch.missed {} "not ok "
-                    span.swatch.mark {} "a fault was aimed at this node"
+                    span { span.swatch.answered {} "answered ok" }
+                    span { span.swatch.missed {} "not ok" }
+                    span { span.swatch.mark {} "a fault was aimed at this node" }
                 }
                 div.nodes {
                     @for (index, node) in availability(digest).iter().enumerate() {

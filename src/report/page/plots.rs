@@ -46,7 +46,9 @@ fn plot(name: &str, caption: &str) -> Markup {
     html! {
         figure.plot {
             figcaption { (caption) }
-            output.readout #(format!("{name}-readout")) { "\u{a0}" }
+            output.readout #(format!("{name}-readout")) {
+                "Point at the plot, or focus it and press the arrow keys."
+            }
             div.canvas #(format!("{name}-plot")) tabindex="0" role="img"
                 aria-label=(format!("{caption}. Arrow keys move from point to point.")) {}
         }

@@ -8,8 +8,8 @@ use crate::op::{Nanos, SECOND};
 
 const BREAK_WIDTH: f64 = 44.0;
 const BREAKS_MAX: usize = 5;
-/// A stretch is cut if it is this much longer than all shorter ones together.
-const DOMINANCE: u64 = 4;
+/// As long as an ordinary operation is at least this wide, nothing is cut.
+const LEGIBLE_WIDTH: f64 = 14.0;
 /// Less than this is never blown up to the whole width.
 const SHORTEST_NANOS: Nanos = 100_000;
 const TICK_GAP: f64 = 92.0;
@@ -35,11 +35,13 @@ pub(super) struct Break {
 }
 
 impl Axis {
-    /// An axis on which all these moments can be told apart; they need not be sorted.
-    pub(super) fn new(mut moments: Vec<Nanos>, left: f64, width: f64) -> Axis {
+    /// An axis through all stretches between `from` and `to`, on which an ordinary one is legible.
+    pub(super) fn new(stretches: &[(Nanos, Nanos)], left: f64, width: f64) -> Axis {
+        let mut moments: Vec<Nanos> =
+            stretches.iter().flat_map(|(from, to)| [*from, *to]).collect();
         moments.sort_unstable();
         moments.dedup();
-        let longest = cut_length(&moments);
+        let longest = cut_length(&moments, ordinary_length(stretches), width);
         let mut pieces: Vec<Piece> = Vec::new();
         for moment in moments {
             match pieces.last_mut() {
@@ -72,6 +74,13 @@ impl Axis {
         } else {
             self.right_of(piece) + BREAK_WIDTH / 2.0
         }
+    }
+
+    /// The first place at or after a moment that is not in a break.
+    pub(super) fn x_in_sight(&self, moment: Nanos) -> f64 {
+        let x = self.x(moment);
+        let hides = |gap: &Break| (gap.left..gap.left + gap.width).contains(&x);
+        self.breaks().find(hides).map_or(x, |gap| gap.left + gap.width)
     }
 
     /// Some of this stretch of time is drawn.
@@ -110,18 +119,32 @@ impl Axis {
     }
 }
 
-/// Gaps between moments of at least this length are cut.
-fn cut_length(moments: &[Nanos]) -> Nanos {
+/// The length of the middle one; half of them are longer.
+fn ordinary_length(stretches: &[(Nanos, Nanos)]) -> Nanos {
+    let mut lengths: Vec<Nanos> = stretches.iter().map(|(from, to)| to - from).collect();
+    lengths.sort_unstable();
+    lengths.get(lengths.len() / 2).copied().unwrap_or(0).max(SHORTEST_NANOS)
+}
+
+/// Gaps between moments of at least this length are cut: as few as make `ordinary` legible, and where
+/// that cannot be reached, those that bring most.
+fn cut_length(moments: &[Nanos], ordinary: Nanos, width: f64) -> Nanos {
     let mut gaps: Vec<Nanos> = moments.windows(2).map(|two| two[1] - two[0]).collect();
-    gaps.sort_unstable();
-    let mut best = (DOMINANCE, Nanos::MAX);
-    let mut shorter: Nanos = 0;
-    for (position, gap) in gaps.iter().enumerate() {
-        let dominance = gap / shorter.max(SHORTEST_NANOS);
-        if position > 0 && gaps.len() - position <= BREAKS_MAX && dominance > best.0 {
-            best = (dominance, *gap);
+    gaps.sort_unstable_by(|one, other| other.cmp(one));
+    let mut shown: Nanos = gaps.iter().sum();
+    let mut best = (0.0, Nanos::MAX);
+    let mut cut = Nanos::MAX;
+    for (breaks, gap) in gaps.iter().take(BREAKS_MAX + 1).enumerate() {
+        let room = width - breaks as f64 * BREAK_WIDTH;
+        let legible = ordinary as f64 / shown.max(SHORTEST_NANOS) as f64 * room;
+        if legible > best.0 * 1.5 {
+            best = (legible, cut);
         }
-        shorter += gap;
+        if legible >= LEGIBLE_WIDTH {
+            break;
+        }
+        shown -= gap;
+        cut = *gap;
     }
     best.1
 }
@@ -161,21 +184,24 @@ mod tests {
     use super::*;
     use crate::op::MILLISECOND;
 
-    fn axis(milliseconds: &[u64]) -> Axis {
-        Axis::new(milliseconds.iter().map(|at| at * MILLISECOND).collect(), 100.0, 900.0)
+    /// Operations from and to these milliseconds.
+    fn axis(stretches: &[(u64, u64)]) -> Axis {
+        let stretches: Vec<(Nanos, Nanos)> =
+            stretches.iter().map(|(from, to)| (from * MILLISECOND, to * MILLISECOND)).collect();
+        Axis::new(&stretches, 100.0, 900.0)
     }
 
     #[test]
-    fn even_moments_need_no_break() {
-        let axis = axis(&[0, 10, 25, 30, 50]);
+    fn what_is_legible_is_not_cut() {
+        let axis = axis(&[(0, 10), (5, 25), (300, 330), (480, 500)]);
         assert_eq!(axis.breaks().count(), 0);
-        assert!((axis.x(25 * MILLISECOND) - 550.0).abs() < 30.0, "{}", axis.x(25 * MILLISECOND));
+        assert!((axis.x(250 * MILLISECOND) - 550.0).abs() < 30.0, "{}", axis.x(250 * MILLISECOND));
     }
 
     #[test]
     fn idle_stretches_are_cut_and_the_order_is_kept() {
-        let axis = axis(&[3_000, 3_004, 3_009, 40_000, 40_003, 59_000, 59_002]);
-        let skipped: Vec<u64> = axis.breaks().map(|gap| gap.skipped / MILLISECOND / 1_000).collect();
+        let axis = axis(&[(3_000, 3_004), (3_005, 3_009), (40_000, 40_003), (59_000, 59_002)]);
+        let skipped: Vec<u64> = axis.breaks().map(|gap| gap.skipped / SECOND).collect();
         assert_eq!(skipped, [36, 18]);
         let moments = [0, 3_000, 3_009, 20_000, 40_000, 40_003, 50_000, 59_000, 60_000];
         let places: Vec<f64> = moments.iter().map(|at| axis.x(at * MILLISECOND)).collect();
@@ -187,14 +213,14 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_apart() {
-        let axis = axis(&[14_000, 14_020, 14_050, 14_100]);
+        let axis = axis(&[(14_000, 14_020), (14_050, 14_100)]);
         let labels: Vec<String> = axis.ticks().into_iter().map(|(_, label)| label).collect();
-        assert_eq!(labels[..3], ["14.000 s", "14.020 s", "14.040 s"], "{labels:?}");
+        assert_eq!(labels[..3], ["14.00 s", "14.02 s", "14.04 s"], "{labels:?}");
     }
 
     #[test]
     fn a_single_moment_and_none_at_all_are_drawn() {
-        assert!(axis(&[5]).x(5 * MILLISECOND) > 100.0);
+        assert!(axis(&[(5, 5)]).x(5 * MILLISECOND) > 100.0);
         assert_eq!(axis(&[]).ticks(), []);
         assert_eq!(axis(&[]).x(7), 100.0);
     }

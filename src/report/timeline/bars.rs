@@ -21,6 +21,8 @@ pub(super) struct Shape {
     pub(super) top: f64,
     pub(super) from: f64,
     pub(super) to: f64,
+    /// Where the label would best begin.
+    pub(super) label_from: f64,
     pub(super) outcome: Kind,
     /// Part of the counterexample, not of what is around it.
     pub(super) is_core: bool,
@@ -31,16 +33,10 @@ pub(super) struct Shape {
 /// What is already written above (`false`) and below (`true`) the bars of each row.
 pub(super) type Taken = BTreeMap<(usize, bool), Vec<(f64, f64)>>;
 
-pub(super) fn bar(
-    shape: &Shape,
-    name: &str,
-    (left, right): (f64, f64),
-    taken: &mut Taken,
-) -> Markup {
+pub(super) fn bar(shape: &Shape, name: &str, right: f64) -> Markup {
     let y = shape.top + BAR_TOP;
     let width = (shape.to - shape.from).max(BAR_WIDTH_MIN);
     let fade = if shape.outcome == Kind::Info { FADE.min(right - shape.from - width) } else { 0.0 };
-    let place = place(shape, (left, right), taken);
     html! {
         g.op.(outcome_class(shape.outcome)).context[!shape.is_core] {
             title { (shape.hover) }
@@ -50,9 +46,17 @@ pub(super) fn bar(
                 rect x=(format!("{:.1}", shape.from + width)) y=(y) width=(format!("{fade:.1}"))
                     height=(BAR_HEIGHT) fill=(format!("url(#{name}-fade)")) {}
             }
-            @if let Some((x, below)) = place {
-                @let baseline = if below { BAR_TOP + BAR_HEIGHT + 12.0 } else { BAR_TOP - 5.0 };
-                text.label x=(format!("{x:.1}")) y=(shape.top + baseline) { (shape.label) }
+        }
+    }
+}
+
+/// The label, or nothing where it would hide another one.
+pub(super) fn label(shape: &Shape, edges: (f64, f64), taken: &mut Taken) -> Markup {
+    html! {
+        @if let Some((x, below)) = place(shape, edges, taken) {
+            @let baseline = if below { BAR_TOP + BAR_HEIGHT + 12.0 } else { BAR_TOP - 5.0 };
+            text.label.context[!shape.is_core] x=(format!("{x:.1}")) y=(shape.top + baseline) {
+                (shape.label)
             }
         }
     }
@@ -61,7 +65,7 @@ pub(super) fn bar(
 /// Above if there is room, else below; context goes without where both are taken.
 fn place(shape: &Shape, (left, right): (f64, f64), taken: &mut Taken) -> Option<(f64, bool)> {
     let width = shape.label.chars().count() as f64 * CHARACTER_WIDTH;
-    let from = shape.from.min(right - width).max(left);
+    let from = shape.label_from.min(right - width).max(left);
     let span = (from, from + width + 6.0);
     let is_free = |below: bool| {
         let row = taken.get(&(shape.row, below));
@@ -88,6 +92,7 @@ mod tests {
             top: 0.0,
             from,
             to: from + 4.0,
+            label_from: from,
             outcome: Kind::Ok,
             is_core,
             label: "read → 3".into(),
@@ -98,7 +103,8 @@ mod tests {
     #[test]
     fn labels_of_a_lane_do_not_hide_each_other() {
         let mut taken = Taken::new();
-        let mut place = |from, is_core| super::place(&shape(from, is_core), (100.0, 900.0), &mut taken);
+        let mut place =
+            |from, is_core| super::place(&shape(from, is_core), (100.0, 900.0), &mut taken);
         assert_eq!(place(200.0, true), Some((200.0, false)));
         assert_eq!(place(220.0, true), Some((220.0, true)));
         assert_eq!(place(230.0, false), None);

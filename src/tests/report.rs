@@ -1,0 +1,253 @@
+//! The reports as text, over whole made-up runs.
+
+use expect_test::{Expect, expect};
+use stormglass::checker::Verdict;
+use stormglass::report::{Colours, Expected, Results, junit, terminal};
+
+use crate::fixture::{self, HOSTILE_TEXT, Run};
+
+const MEBIBYTE: usize = 1 << 20;
+
+#[test]
+fn the_same_run_gives_the_same_page() {
+    assert!(fixture::invalid().html() == fixture::invalid().html());
+}
+
+#[test]
+fn a_large_run_gives_a_small_page_that_says_so() {
+    let run = fixture::large();
+    let operations = run.history.operations().len();
+    assert!(operations > 300_000, "{operations}");
+    let html = run.html();
+    assert!(html.len() < 5 * MEBIBYTE, "{} bytes", html.len());
+    assert!(html.contains("So that the page stays small, the latency plot shows"));
+    assert!(!fixture::invalid().html().contains("So that the page stays small"));
+}
+
+#[test]
+fn hostile_text_is_escaped_everywhere() {
+    let run = fixture::hostile();
+    let html = run.html();
+    assert!(html.contains("&lt;/script&gt;&lt;b&gt;boo"), "in the explanation and the scenario");
+    assert!(html.contains("\\u003c/script\\u003e"), "in the plots' data");
+    assert!(!html.contains("<b>boo") && !html.contains("<img"));
+    assert_eq!(html.matches("</script>").count(), 4, "three scripts and the data");
+}
+
+#[test]
+fn the_page_loads_nothing() {
+    let html = fixture::invalid().html();
+    assert!(html.contains("content=\"default-src 'none';"));
+    for loader in ["src=\"", "@import", "url(http", "<link rel=\"stylesheet\""] {
+        assert!(!html.contains(loader), "{loader}");
+    }
+}
+
+#[test]
+fn the_page_says_what_was_run_and_how_to_run_it_again() {
+    let run = fixture::invalid();
+    let html = run.html();
+    for word in run.results.repro.split(' ') {
+        assert!(html.contains(&format!("<span class=\"word\">{word}</span>")), "{word}");
+    }
+    for text in [&run.results.why, &run.results.checkers[0].anomalies[0].summary, "recover_within"]
+    {
+        assert!(html.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn an_unfinished_run_shows_what_was_never_answered() {
+    let run = fixture::interrupted();
+    let unfinished = run.history.operations().iter().filter(|(_, done)| done.is_none()).count();
+    assert!(unfinished > 0, "the run was cut off in the middle");
+    let html = run.html();
+    assert!(html.contains("Valid so far") && html.contains("unfinished"));
+}
+
+fn check_terminal(results: &Results, expected: Expect) {
+    let text = terminal(results, "results/latest/report.html", Colours::Plain);
+    assert!(text.lines().count() <= 25, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn the_terminal_tells_of_an_invalid_run() {
+    check_terminal(
+        &fixture::invalid().results,
+        expect![[r#"
+            Invalid  (exit code 1)
+              Reads at zookeeper1 returned values that acknowledged writes had replaced, while it was cut off
+              from the other nodes.
+              run      zookeeper/register-local-reads / partition-one in docker, seed 7
+              anomaly  nonlinearizable: Process 0 on zookeeper1 read 1947 from key 6 at 10.058 s, but write 1980
+                       had completed at 10.042 s on zookeeper2 and nothing wrote 1947 after it.
+              anomaly  nonlinearizable: Process 6 on zookeeper1 read 1967 from key 4 at 10.091 s, but write 1979
+                       had completed at 10.035 s on zookeeper3 and nothing wrote 1967 after it.
+              anomaly  nonlinearizable: Process 42 on zookeeper1 read 1969 from key 2 at 11.197 s, but write
+                       1974 had completed at 10.002 s on zookeeper2 and nothing wrote 1969 after it.
+              fault    partition-one on one: Acted 2 times, felt by the workload, undone and proven.
+              report   results/latest/report.html
+              again    stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker \
+                       --time 60s --rate 200 --concurrency 10n --seed 7
+        "#]],
+    );
+}
+
+#[test]
+fn the_terminal_tells_of_a_broken_harness() {
+    check_terminal(
+        &fixture::empty().results,
+        expect![[r#"
+            Infrastructure failure  (exit code 3)
+              The image zookeeper:3.9 could not be had, so nothing was started.
+              run      zookeeper/register-local-reads / partition-one in docker, seed 7
+              harness  image zookeeper:3.9: no such image, and building it failed
+              report   results/latest/report.html
+              again    stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker \
+                       --time 60s --rate 200 --concurrency 10n --seed 7
+        "#]],
+    );
+}
+
+#[test]
+fn the_terminal_stays_small_whatever_is_found() {
+    let mut results = fixture::hostile().results;
+    let anomaly = results.checkers[0].anomalies[0].clone();
+    results.checkers[0].anomalies = vec![anomaly; 400];
+    results.faults = vec![results.faults[0].clone(); 30];
+    results.harness = vec![HOSTILE_TEXT.repeat(20); 9];
+    results.why = HOSTILE_TEXT.repeat(9);
+    results.repro = format!("stormglass run w {}", "--variant node=lost-ack ".repeat(12));
+    let text = terminal(&results, "results/latest/report.html", Colours::Plain);
+    assert!(text.lines().count() <= 25, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(!text.contains('\u{1b}'), "no control characters from the run reach the terminal");
+    assert!(text.contains("and 397 more") && text.contains("and 26 more"), "{text}");
+    let coloured = terminal(&results, "report.html", Colours::Ansi);
+    assert!(coloured.starts_with("\u{1b}[1;31mInvalid\u{1b}[0m"), "{coloured}");
+}
+
+fn check_junit(results: &Results, expected: Expect) {
+    expected.assert_eq(&junit(results));
+}
+
+#[test]
+fn junit_of_an_invalid_run_fails_the_checker() {
+    let mut results = fixture::invalid().results;
+    results.checkers[0].anomalies.truncate(1);
+    check_junit(
+        &results,
+        expect![[r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites name="stormglass" tests="4" failures="1" errors="0">
+            <testsuite name="zookeeper/register-local-reads / partition-one (docker)" tests="4" disabled="0" errors="0" failures="1">
+                <properties>
+                    <property name="seed" value="7"/>
+                    <property name="version" value="stormglass 0.1.0"/>
+                </properties>
+                <testcase name="run" classname="stormglass.zookeeper.register-local-reads">
+                    <system-out>run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+                </testcase>
+                <testcase name="checker linearizable" classname="stormglass.zookeeper.register-local-reads">
+                    <failure message="Process 0 on zookeeper1 read 1947 from key 6 at 10.058 s, but write 1980 had completed at 10.042 s on zookeeper2 and nothing wrote 1947 after it." type="nonlinearizable">8 keys searched to the end, decided by zones and a search.
+        nonlinearizable: Process 0 on zookeeper1 read 1947 from key 6 at 10.058 s, but write 1980 had completed at 10.042 s on zookeeper2 and nothing wrote 1947 after it.
+          The last state both nodes agreed on is 1947.
+          write 1980 was acknowledged 17 ms before the read began.
+          No order of these operations gives this read, whatever becomes of the unknown ones.</failure>
+                    <system-out>run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+                </testcase>
+                <testcase name="checker recovery" classname="stormglass.zookeeper.register-local-reads">
+                    <system-out>run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+                </testcase>
+                <testcase name="fault partition-one on one acted and healed" classname="stormglass.zookeeper.register-local-reads">
+                    <system-out>run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+                </testcase>
+                <system-out>Reads at zookeeper1 returned values that acknowledged writes had replaced, while it was cut off from the other nodes.
+        run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+            </testsuite>
+        </testsuites>
+    "#]],
+    );
+}
+
+#[test]
+fn junit_of_an_undecided_run_skips() {
+    let mut results = fixture::valid().results;
+    (results.verdict, results.exit_code) = ("unknown".into(), 2);
+    results.why = "The fault partition-one was not felt.".into();
+    results.checkers[0].verdict = Verdict::Unknown;
+    results.checkers[0].why = "the memory budget was used up at key 3".into();
+    results.faults[0].felt = false;
+    results.faults[0].why = "no packet of the workload met the cut".into();
+    check_junit(
+        &results,
+        expect![[r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites name="stormglass" tests="4" failures="0" errors="0">
+            <testsuite name="zookeeper/register-local-reads / partition-one (docker)" tests="4" disabled="3" errors="0" failures="0">
+                <properties>
+                    <property name="seed" value="7"/>
+                    <property name="version" value="stormglass 0.1.0"/>
+                </properties>
+                <testcase name="run" classname="stormglass.zookeeper.register-local-reads">
+                    <skipped message="The fault partition-one was not felt."/>
+                    <system-out>run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+                </testcase>
+                <testcase name="checker linearizable" classname="stormglass.zookeeper.register-local-reads">
+                    <skipped message="the memory budget was used up at key 3"/>
+                    <system-out>run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+                </testcase>
+                <testcase name="checker recovery" classname="stormglass.zookeeper.register-local-reads">
+                    <system-out>run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+                </testcase>
+                <testcase name="fault partition-one on one acted and healed" classname="stormglass.zookeeper.register-local-reads">
+                    <skipped message="Acted 2 times and was undone, but the workload did not feel it: no packet of the workload met the cut"/>
+                    <system-out>run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+                </testcase>
+                <system-out>The fault partition-one was not felt.
+        run it again: stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker --time 60s --rate 200 --concurrency 10n --seed 7
+        </system-out>
+            </testsuite>
+        </testsuites>
+    "#]],
+    );
+}
+
+#[test]
+fn junit_agrees_with_the_exit_code() {
+    let counts = |results: &Results| {
+        let xml = junit(results);
+        let header = xml.lines().nth(2).unwrap_or_default().to_string();
+        let count = |name: &str| {
+            let from = header.find(&format!(" {name}=\"")).expect("the suite counts its cases");
+            header[from..].split('"').nth(1).and_then(|text| text.parse::<usize>().ok())
+        };
+        (count("failures").expect("a number"), count("errors").expect("a number"))
+    };
+    assert_eq!(counts(&fixture::valid().results), (0, 0));
+    assert_eq!(counts(&fixture::invalid().results), (1, 0));
+    assert_eq!(counts(&fixture::empty().results), (0, 1));
+    assert_eq!(counts(&fixture::interrupted().results), (0, 1), "a heal is not proven");
+
+    let nameless = Results { checkers: Vec::new(), ..fixture::invalid().results };
+    assert_eq!(counts(&nameless), (1, 0), "exit code 1 fails even if no checker says why");
+
+    let expecting = |run: Run, found, exit_code| {
+        let expected = Expected { anomaly: "nonlinearizable".into(), found };
+        Results { expected: Some(expected), exit_code, ..run.results }
+    };
+    assert_eq!(counts(&expecting(fixture::invalid(), true, 0)), (0, 0), "known to be broken");
+    assert_eq!(counts(&expecting(fixture::valid(), false, 1)), (1, 0), "missed in the simulation");
+    assert_eq!(counts(&expecting(fixture::valid(), false, 2)), (0, 0), "missed in docker");
+}
