@@ -34,7 +34,10 @@ pub async fn play<C: Cluster>(
         drain: Box::new(move || Box::new(register.drain())),
         client: Box::new(move |process, node: &NodeName| {
             let node = node.clone();
-            let connect = move || cluster.connect(&node, session_timeout);
+            let connect = move || {
+                let node = node.clone();
+                async move { cluster.connect(&node, session_timeout).await }
+            };
             RegisterClient::new(connect, reads, &process.to_string())
         }),
     };

@@ -46,8 +46,8 @@ fn named_things() -> Vec<(&'static str, String, String)> {
     for (name, text) in crate::checker::CHECKERS {
         things.push(("checker", (*name).to_owned(), (*text).to_owned()));
     }
-    for (name, text) in crate::checker::ANOMALIES {
-        things.push(("anomaly", (*name).to_owned(), (*text).to_owned()));
+    for anomaly in crate::checker::ANOMALIES {
+        things.push(("anomaly", anomaly.name.to_owned(), anomaly.description.to_owned()));
     }
     for (name, text) in super::images::services() {
         things.push(("service", name, text));

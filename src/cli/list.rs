@@ -46,7 +46,10 @@ impl What {
             What::Workloads => catalogue(Catalog::Workloads)?,
             What::Nemeses => catalogue(Catalog::Nemeses)?,
             What::Checkers => fixed(crate::checker::CHECKERS),
-            What::Anomalies => fixed(crate::checker::ANOMALIES),
+            What::Anomalies => crate::checker::ANOMALIES
+                .iter()
+                .map(|kind| (kind.name.to_owned(), kind.description.to_owned()))
+                .collect(),
             What::Services => super::images::services(),
             What::Variants => crate::sim::Variant::ALL
                 .iter()

@@ -141,6 +141,11 @@ impl RunArguments {
         }
     }
 
+    fn store(&self, scenario: &Scenario) -> Result<Store, Broken> {
+        Store::create(&self.results, &scenario.name, jiff::Timestamp::now(), scenario.seed)
+            .map_err(Broken::infrastructure)
+    }
+
     fn limits(&self) -> Limits {
         Limits { time: self.budget.0, memory_bytes: self.memory }
     }

@@ -25,13 +25,15 @@ pub fn play(
     let runtime = crate::cli::runtime().map_err(Broken::infrastructure)?;
     runtime.block_on(async {
         let engine = Engine::connect().await.map_err(Broken::infrastructure)?;
-        let store = Store::create(&arguments.results, &scenario.name, scenario.seed)
-            .map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
+        let store = arguments.store(scenario)?;
         let played = play_in(arguments, scenario, progress, interrupt, &engine, &store, subnet).await;
-        if played.is_err() {
-            store.abandon();
+        match played {
+            Ok(played) => Ok((store, played)),
+            Err(broken) => {
+                store.abandon(&arguments.results);
+                Err(broken)
+            }
         }
-        Ok((store, played?))
     })
 }
 

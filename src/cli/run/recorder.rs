@@ -1,12 +1,13 @@
 //! Where a run's events go: the history file, the ledger, the progress line.
 
 use super::Broken;
+use crate::cluster::Applied;
 use crate::nemesis::FaultRecord;
-use crate::op::Event;
+use crate::op::{Event, Process};
 use crate::progress::Progress;
 use crate::run::Sink;
 use crate::scenario::Scenario;
-use crate::store::{HistoryWriter, Ledger, Store};
+use crate::store::{HistoryWriter, Ledger, Store, StoreError};
 
 /// Records events to disk and shows them. The first failure to write is kept; the run goes on, since
 /// its faults must be healed first.
@@ -21,40 +22,52 @@ impl Recorder {
     /// Saves the scenario and opens the files of the run.
     pub fn new(store: &Store, scenario: &Scenario, progress: Progress) -> Result<Recorder, Broken> {
         let open = || {
-            store.write("scenario.yaml", scenario.to_yaml().as_bytes())?;
-            anyhow::Ok((store.history()?, store.ledger()?))
+            store.write_file("scenario.yaml", scenario.to_yaml().as_bytes())?;
+            Ok((store.history_writer()?, store.ledger()?))
         };
-        let (writer, ledger) =
-            open().map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
+        let (writer, ledger) = open().map_err(|error: StoreError| Broken::infrastructure(error))?;
         Ok(Recorder { writer, ledger, progress, error: None })
     }
 
     /// Closes the files and ends the progress line; what could not be written, if anything.
     pub fn finish(mut self) -> Vec<String> {
-        let closed = self.writer.finish();
+        let closed = self.writer.sync();
+        self.note(closed);
         self.progress.finish();
-        self.error.into_iter().chain(closed.err().map(|error| format!("{error:#}"))).collect()
+        self.error.into_iter().collect()
     }
 
-    fn note(&mut self, result: anyhow::Result<()>) {
+    fn note(&mut self, result: Result<(), StoreError>) {
         if let (Err(error), None) = (result, &self.error) {
-            self.error = Some(format!("{error:#}"));
+            self.error = Some(error.to_string());
+        }
+    }
+
+    /// A fault whose heal is proven needs no second look after a crash.
+    fn close_in_ledger(&mut self, event: &Event) {
+        let Some(FaultRecord::Ended { fault, deeds }) = FaultRecord::of(event) else { return };
+        if deeds.iter().all(|deed| matches!(deed.outcome, Applied::Installed { .. })) {
+            let written = self.ledger.done(fault, event.time);
+            self.note(written);
         }
     }
 }
 
 impl Sink for Recorder {
     fn record(&mut self, event: &Event) {
-        let written = self.writer.write(event);
+        let written = self.writer.push(event);
         self.note(written);
+        if event.process == Process::Nemesis {
+            self.close_in_ledger(event);
+        }
         self.progress.observe(event);
     }
 
     fn write_ahead(&mut self, event: &Event) {
-        let flushed = self.writer.flush();
-        self.note(flushed);
-        if let Some(record) = FaultRecord::of(event) {
-            let written = self.ledger.append(&event.f, &record);
+        let synced = self.writer.sync();
+        self.note(synced);
+        if let Some(FaultRecord::Begin { fault, actions, .. }) = FaultRecord::of(event) {
+            let written = self.ledger.begin(fault, event.time, &actions);
             self.note(written);
         }
     }

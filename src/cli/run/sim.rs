@@ -6,7 +6,7 @@ use crate::cluster::Role;
 use crate::play::play as play_scenario;
 use crate::progress::Progress;
 use crate::rng::Rng;
-use crate::run::Interrupt;
+use crate::run::{Interrupt, Ran};
 use crate::scenario::Scenario;
 use crate::sim::{SimCluster, SimSpec, Variant};
 use crate::store::Store;
@@ -18,15 +18,15 @@ pub fn play(
     interrupt: &Interrupt,
 ) -> Result<(Store, Played), Broken> {
     let spec = spec(scenario)?;
-    let store = Store::create(&arguments.results, &scenario.name, scenario.seed)
-        .map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
+    let store = arguments.store(scenario)?;
     let mut recorder = Recorder::new(&store, scenario, progress)?;
-    let ran = crate::sim::runtime().block_on(async {
-        let cluster = SimCluster::up(&spec).await;
-        play_scenario(scenario, &cluster, &mut recorder, interrupt).await
-    });
+    let simulation = async {
+        let cluster = SimCluster::up(spec).await?;
+        Ok(play_scenario(scenario, &cluster, &mut recorder, interrupt).await?)
+    };
+    let ran: anyhow::Result<Ran> = crate::sim::run(simulation).map_err(Broken::infrastructure)?;
     let broken = recorder.finish();
-    let ran = ran.map_err(Broken::usage)?;
+    let ran = ran.map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
     Ok((store, Played { history: ran.history, broken }))
 }
 
