@@ -8,4 +8,5 @@ pub mod nemesis;
 pub mod op;
 pub mod report;
 pub mod rng;
+pub mod store;
 pub mod workload;
