@@ -1,7 +1,5 @@
 //! All forms of a history lead to the same events, and what is wrong with one is named.
 
-use std::path::{Path, PathBuf};
-
 use expect_test::{Expect, expect};
 
 use super::super::{FrameEncoder, parse_line, write_edn, write_line, write_text};
@@ -216,48 +214,4 @@ fn histories_without_processes_or_names_are_read_as_elle_reads_them() {
         b"{:index 0 :type :invoke :value [[:r 1 nil]]}\n{:index 1 :type :ok :value [[:r 1 [2]]]}";
     let (events, _) = sound(edn, Keys::Plain);
     assert_eq!((&*events[1].f, events[1].process), ("txn", crate::op::Process::Client(0)));
-}
-
-/// The folder of recorded histories, if there is one.
-fn recorded() -> Option<PathBuf> {
-    let Some(folder) = std::env::var_os("STORMGLASS_HISTORIES") else {
-        eprintln!("not run: STORMGLASS_HISTORIES names no folder of recorded histories");
-        return None;
-    };
-    Some(PathBuf::from(folder))
-}
-
-fn read_file(path: &Path) -> Recording {
-    let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    read(&bytes, &path.display().to_string()).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Foreign histories in their original form and in JSON lines are the same events.
-#[test]
-fn recorded_histories_are_read_alike_in_both_forms() {
-    let Some(folder) = recorded() else { return };
-    let manifest = std::fs::read(folder.join("manifest.json")).expect("the folder's manifest.json");
-    let manifest: Json = serde_json::from_slice(&manifest).expect("JSON");
-    let mut compared = 0;
-    for entry in manifest.as_array().expect("a list") {
-        let path = |field: &str| entry[field].as_str().map(|path| folder.join(path));
-        let Some(lines) = path("path").filter(|path| path.extension() == Some("jsonl".as_ref()))
-        else {
-            continue;
-        };
-        let lines = read_file(&lines);
-        assert!(!lines.history.is_empty(), "{entry}");
-        let Some(raw) = path("raw") else { continue };
-        let raw = read_file(&raw);
-        assert_eq!(raw.history.len(), lines.history.len(), "{entry}");
-        for (raw, line) in raw.history.events().iter().zip(lines.history.events()) {
-            let alike = |event: &Event| {
-                let Event { kind, process, f, key, value, .. } = event.clone();
-                (kind, process, f, key, value)
-            };
-            assert_eq!(alike(raw), alike(line), "{entry}");
-        }
-        compared += 1;
-    }
-    assert!(compared > 0, "no history is there in both forms");
 }
