@@ -5,7 +5,8 @@
 //! answering `Wait` changes nothing that matters. What it answers with `Do` can be done at once by
 //! somebody whom the context includes, and is done: nobody asks and then throws the answer away.
 //!
-//! Combinators take generators and are generators: `both(clients(arrivals(rate, rng, mix)), nemesis(schedule))`.
+//! Combinators take generators and are generators:
+//! `both(clients(arrivals(rate, rng, mix)), nemesis(schedule))`.
 
 mod any;
 mod arrivals;

@@ -1,6 +1,7 @@
 //! Workloads: what clients do, as generators of calls, and the clients that perform them.
 //!
-//! Pure: no clock, socket or file, and no async runtime. Clients are async over the seams in `cluster` only.
+//! Pure: no clock, socket or file, and no async runtime. Clients are async over the seams in
+//! `cluster` only.
 
 pub mod register;
 pub mod register_client;

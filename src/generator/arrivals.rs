@@ -26,8 +26,11 @@ pub fn arrivals<G: Generator>(rate: Rate, rng: Rng, inner: G) -> Arrivals<G> {
 impl<G> Arrivals<G> {
     /// Nodes without any thread are not drawn: with fewer threads than nodes the last ones have none.
     fn node(&mut self, ctx: &Context) -> usize {
-        let nodes = ctx.threads.nodes().min(ctx.threads.concurrency());
-        *self.node.get_or_insert_with(|| self.places.below(nodes as u64) as usize)
+        *self.node.get_or_insert_with(|| {
+            let range = ctx.range();
+            let nodes = ctx.threads.nodes().min(range.len());
+            ctx.threads.node_of(range.start + self.places.below(nodes as u64) as usize)
+        })
     }
 
     fn advance(&mut self) {

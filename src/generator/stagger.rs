@@ -8,7 +8,8 @@ use crate::rng::Rng;
 /// Lets operations go at the arrivals of a Poisson process with this mean rate.
 ///
 /// The arrivals do not depend on completions: operations that found nobody free go, late, as soon as
-/// somebody is, until the schedule is caught up with. Where late ones should be dropped, use `arrivals`.
+/// somebody is, until the schedule is caught up with. Where late ones are to be dropped, use
+/// `arrivals`.
 pub struct Stagger<G> {
     clock: Clock,
     inner: G,

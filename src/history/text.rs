@@ -1,6 +1,6 @@
 //! Jepsen's `history.txt`: tab-separated process, type, f, value and error, one event a line.
 //!
-//! Read too, also with the prefix of a log line, as in `INFO  jepsen.util - 3	:ok	:read	nil`.
+//! Read too, also with the prefix of a log line, as in `INFO  jepsen.util - 3 :ok :read nil`.
 
 use std::io::Write;
 
