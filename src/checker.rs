@@ -1,5 +1,28 @@
 //! Checkers decide from a history whether the system kept its promises. Pure: no clock, no file.
 
+mod anomaly;
+mod availability;
+mod compose;
+mod judge;
+mod linearizability;
+mod model;
+mod phases;
+mod recovery;
+mod stats;
+#[cfg(test)]
+pub(crate) mod text;
+mod well_formed;
+
+pub use anomaly::{ANOMALIES, AnomalyKind, is_within};
+pub use availability::Availability;
+pub use compose::{Composed, compose};
+pub use judge::{Case, Expectation, Identity, Judgement, World, judge};
+pub use linearizability::Linearizability;
+pub use model::{Model, RegisterModel, UnknownModel};
+pub use recovery::Recovery;
+pub use stats::{Stats, count_operations};
+pub use well_formed::{Flaw, WellFormed, flaws};
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -70,6 +93,15 @@ impl Budget<'_> {
     /// Never ends by time, one GiB of memory.
     pub const UNBOUNDED: Budget<'static> = Budget { exhausted: &|| false, memory: 1 << 30 };
 }
+
+/// Every checker by name, with what it promises; `stormglass list checkers`.
+pub const CHECKERS: &[(&str, &str)] = &[
+    ("well-formed", "the history is one: every completion has its invocation, in order"),
+    ("linearizability", "each register behaves as if every operation took effect at one moment"),
+    ("stats", "enough operations were ok before the first fault and after the heal"),
+    ("recovery", "the cluster serves all its clients again within a bound after the heal"),
+    ("availability", "how long clients waited for an ok; figures only, never a verdict"),
+];
 
 /// A checker sees events one by one, if it can work online, and the whole history at the end.
 pub trait Checker {

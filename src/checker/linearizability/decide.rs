@@ -1,0 +1,64 @@
+//! Which algorithm decides a register, and what it says.
+
+use crate::checker::linearizability::operation::{NEVER, Operation, Register};
+use crate::checker::linearizability::relevance::relevant;
+use crate::checker::linearizability::search::{Limits, Searched, search};
+use crate::checker::linearizability::zones::{self, Zones};
+
+/// How a decision was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Zones,
+    Search,
+}
+
+/// What is known of a register.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Decision {
+    Linearizable(Method),
+    /// These operations alone have no order; what follows them is not looked at.
+    Violated { core: Vec<Operation>, by: Method },
+    /// So many of its completed operations have an order; of the rest nothing is known.
+    Undecided { settled: usize, why: &'static str },
+}
+
+/// Decides a register by its zones where its values are all different, else by search.
+pub(super) fn decide(register: &Register, limits: &Limits) -> Decision {
+    let operations = relevant(&register.operations, register.values);
+    match zones::check(&operations, register.values) {
+        Zones::Linearizable => Decision::Linearizable(Method::Zones),
+        Zones::Violated(core) => Decision::Violated { core, by: Method::Zones },
+        Zones::Ambiguous => by_search(&operations, register.values, limits),
+    }
+}
+
+fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> Decision {
+    let completion = |position: u32| operations.get(position as usize).map_or(0, |o| o.complete);
+    match search(operations, values, limits) {
+        Searched::Linearizable { .. } => Decision::Linearizable(Method::Search),
+        Searched::Violated { last } => {
+            Decision::Violated { core: until(operations, completion(last)), by: Method::Search }
+        }
+        Searched::Undecided { last, why } => {
+            let moment = completion(last);
+            let settled = operations.iter().filter(|operation| operation.complete < moment).count();
+            Decision::Undecided { settled, why }
+        }
+    }
+}
+
+/// The operations as they stood at this moment: what had not completed yet may have happened.
+fn until(operations: &[Operation], moment: u32) -> Vec<Operation> {
+    let invoked = operations.iter().filter(|operation| operation.invoke < moment);
+    invoked
+        .filter_map(|operation| match operation.complete <= moment {
+            true => Some(*operation),
+            false => weakened(operation),
+        })
+        .collect()
+}
+
+/// The operation if nobody had seen its result. Weaker, so what it leaves without an order had none.
+pub(super) fn weakened(operation: &Operation) -> Option<Operation> {
+    operation.effect.produces().map(|_| Operation { complete: NEVER, ..*operation })
+}

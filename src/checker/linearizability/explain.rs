@@ -1,0 +1,112 @@
+//! Tells a violation so that a tired person understands it: one sentence, then the operations.
+
+mod pattern;
+mod wording;
+
+use crate::checker::Anomaly;
+use crate::checker::linearizability::decide::Method;
+use crate::checker::linearizability::operation::{Operation, Pair, Register};
+use crate::checker::linearizability::shrink::Shrunk;
+use pattern::{Pattern, Stale};
+use wording::Wording;
+
+/// Operations listed at most.
+const LISTED: usize = 40;
+
+/// The register a violation happened on.
+pub(super) struct Scene<'a> {
+    pub pairs: &'a [Pair<'a>],
+    /// All operations of the key, the failed ones among them.
+    pub members: &'a [u32],
+    pub register: &'a Register,
+    pub key: Option<String>,
+    pub by: Method,
+}
+
+/// Explains the violation that the shrunk core proves.
+pub(super) fn explain(scene: &Scene, shrunk: &Shrunk) -> Anomaly {
+    let core = as_recorded(scene.register, &shrunk.operations);
+    let pattern = pattern::find(scene.register, &core);
+    let (shown, of_its_own) = match &pattern {
+        Pattern::Stale(stale) => stale.shown(scene.register, &core),
+        _ => (core, false),
+    };
+    let wording = Wording::new(scene.pairs, scene.members);
+    let kind = match &pattern {
+        Pattern::Stale(stale) if wording.is_lost(scene.register, stale) => "lost-write",
+        Pattern::Stale(_) => "stale-read",
+        _ => "nonlinearizable",
+    };
+    let mut details: Vec<String> =
+        shown.iter().take(LISTED).map(|operation| wording.line(operation)).collect();
+    if shown.len() > LISTED {
+        details.push(format!("and {} more operations", shown.len() - LISTED));
+    }
+    if let Pattern::Stale(stale) = &pattern {
+        details.push(wording.staleness(stale));
+    }
+    let minimal = shrunk.minimal || of_its_own;
+    details.push(told_of_core(scene, shown.len(), minimal));
+    let (from, to) = wording.span(&shown);
+    Anomaly {
+        kind: kind.to_owned(),
+        summary: summary(&wording, &pattern, kind, shown.len()),
+        details,
+        key: scene.key.clone(),
+        nodes: wording.nodes(&shown),
+        ops: shown.iter().map(|operation| wording.index(operation)).collect(),
+        from,
+        to,
+    }
+}
+
+/// The core's operations with their real completions, in order of invocation.
+///
+/// To take a weakening back leaves a core without an order as it is.
+fn as_recorded(register: &Register, core: &[Operation]) -> Vec<Operation> {
+    let recorded = |origin| {
+        let found = register.operations.binary_search_by_key(&origin, |o: &Operation| o.origin);
+        found.ok().map(|position| register.operations[position])
+    };
+    core.iter().filter_map(|operation| recorded(operation.origin)).collect()
+}
+
+fn told_of_core(scene: &Scene, shown: usize, minimal: bool) -> String {
+    let all = scene.register.operations.len();
+    let method = match scene.by {
+        Method::Zones => "zones",
+        Method::Search => "search",
+    };
+    match minimal {
+        true => format!("decided by {method}; {shown} of {all} operations prove it by themselves"),
+        false => format!(
+            "decided by {method}; {shown} of {all} operations prove it, perhaps fewer: a limit ended the shrinking"
+        ),
+    }
+}
+
+fn summary(wording: &Wording, pattern: &Pattern, kind: &str, shown: usize) -> String {
+    match pattern {
+        Pattern::Unwritten { seen, written_later } => wording.unwritten(seen, written_later),
+        Pattern::ReplacedTwice { one, other } => wording.replaced_twice(one, other),
+        Pattern::Stale(stale) if kind == "lost-write" => wording.lost(stale),
+        Pattern::Stale(stale) => wording.stale(stale),
+        Pattern::Tangled { last } => wording.tangled(last, shown),
+    }
+}
+
+impl Stale {
+    /// The operations to show, and whether they are a proof of their own rather than the core.
+    fn shown(&self, register: &Register, core: &[Operation]) -> (Vec<Operation>, bool) {
+        let mut proof = self.proof(register).unwrap_or_default();
+        let of_its_own = !proof.is_empty();
+        if !of_its_own {
+            proof = core.to_vec();
+            if !proof.contains(&self.evidence) {
+                proof.push(self.evidence);
+            }
+        }
+        proof.sort_by_key(|operation| operation.invoke);
+        (proof, of_its_own)
+    }
+}

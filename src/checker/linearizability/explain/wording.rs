@@ -1,0 +1,255 @@
+//! Puts operations into words: who, what, where and when.
+
+use std::collections::BTreeSet;
+
+use super::pattern::Stale;
+use crate::checker::linearizability::operation::{Effect, Operation, Pair, Register};
+use crate::op::{Event, Kind, MILLISECOND, Nanos, SECOND, Value};
+
+pub(super) struct Wording<'a> {
+    pairs: &'a [Pair<'a>],
+    members: &'a [u32],
+    /// Whether the history tells times; old histories only tell the order.
+    timed: bool,
+}
+
+impl<'a> Wording<'a> {
+    pub fn new(pairs: &'a [Pair<'a>], members: &'a [u32]) -> Wording<'a> {
+        let timed = pairs.iter().any(|(invocation, _)| invocation.time > 0);
+        Wording { pairs, members, timed }
+    }
+
+    fn pair(&self, operation: &Operation) -> Pair<'a> {
+        self.pairs[operation.origin as usize]
+    }
+
+    /// The index of the invocation.
+    pub fn index(&self, operation: &Operation) -> u64 {
+        self.pair(operation).0.index
+    }
+
+    fn moment(&self, event: &Event) -> String {
+        match self.timed {
+            true => format!("{:.3} s", event.time as f64 / SECOND as f64),
+            false => format!("event {}", event.index),
+        }
+    }
+
+    fn invoked(&self, operation: &Operation) -> String {
+        self.moment(self.pair(operation).0)
+    }
+
+    fn completed(&self, operation: &Operation) -> String {
+        let (invocation, completion) = self.pair(operation);
+        self.moment(completion.unwrap_or(invocation))
+    }
+
+    fn who(&self, operation: &Operation) -> String {
+        let (invocation, _) = self.pair(operation);
+        match &invocation.node {
+            Some(node) => format!("process {} on {node}", invocation.process),
+            None => format!("process {}", invocation.process),
+        }
+    }
+
+    /// `process 4 on zookeeper2 read 17 at 12.405 s`.
+    fn saw(&self, operation: &Operation) -> String {
+        let (who, at) = (self.who(operation), self.invoked(operation));
+        let did = match operation.effect {
+            Effect::Read(_) => format!("read {}", self.value_seen(operation)),
+            _ => format!("{} successfully", self.cas(operation)),
+        };
+        format!("{who} {did} at {at}")
+    }
+
+    fn value_seen(&self, operation: &Operation) -> String {
+        let (invocation, completion) = self.pair(operation);
+        match operation.effect {
+            Effect::Read(_) if &*invocation.f == "read" => {
+                completion.map_or(String::new(), |event| event.value.to_string())
+            }
+            _ => ends(&invocation.value).0,
+        }
+    }
+
+    fn value_made(&self, operation: &Operation) -> String {
+        let (invocation, _) = self.pair(operation);
+        match operation.effect {
+            Effect::Write(_) => invocation.value.to_string(),
+            _ => ends(&invocation.value).1,
+        }
+    }
+
+    fn cas(&self, operation: &Operation) -> String {
+        let (from, to) = ends(&self.pair(operation).0.value);
+        format!("set {from} to {to}")
+    }
+
+    /// `process 1's write of 18 had completed at 12.101 s`.
+    fn had_happened(&self, operation: &Operation) -> String {
+        let (who, at) = (self.who(operation), self.completed(operation));
+        match operation.effect {
+            Effect::Write(_) => {
+                let value = self.value_made(operation);
+                format!("the write of {value} by {who} had completed at {at}")
+            }
+            Effect::Cas { .. } => format!("{who} had {} by {at}", self.cas(operation)),
+            Effect::Read(_) => format!("{who} had read {} by {at}", self.value_seen(operation)),
+            Effect::Differs(_) => {
+                let value = self.value_seen(operation);
+                format!("{who} had found something else than {value} by {at}")
+            }
+        }
+    }
+
+    pub fn unwritten(&self, seen: &Operation, written_later: &Option<Operation>) -> String {
+        let value = self.value_seen(seen);
+        let aside = match (written_later, self.failed_write_of(&value)) {
+            (Some(later), _) => {
+                let (who, at) = (self.who(later), self.invoked(later));
+                format!(": {who} was the first to try, at {at}")
+            }
+            (None, Some((invocation, failure))) => {
+                let (process, at) = (invocation.process, self.moment(failure));
+                format!(": the write of it by process {process} had failed, at {at}")
+            }
+            (None, None) => String::new(),
+        };
+        format!("{}, but nothing had written {value} by then{aside}", self.saw(seen))
+    }
+
+    /// A write of this value that surely did not happen.
+    fn failed_write_of(&self, value: &str) -> Option<(&'a Event, &'a Event)> {
+        self.members.iter().find_map(|member| {
+            let (invocation, completion) = self.pairs[*member as usize];
+            let failure = completion.filter(|event| event.kind == Kind::Fail)?;
+            let made = match &*invocation.f {
+                "write" => invocation.value.to_string(),
+                "cas" => ends(&invocation.value).1,
+                _ => return None,
+            };
+            (made == value).then_some((invocation, failure))
+        })
+    }
+
+    pub fn replaced_twice(&self, one: &Operation, other: &Operation) -> String {
+        let value = self.value_seen(one);
+        format!(
+            "{} and {}, but {value} was there only once",
+            self.saw(one),
+            self.saw(other)
+        )
+    }
+
+    pub fn stale(&self, stale: &Stale) -> String {
+        let value = self.value_seen(&stale.seen);
+        let again = if value == "nil" { "emptied it" } else { &format!("wrote {value} again") };
+        let (saw, happened) = (self.saw(&stale.seen), self.had_happened(&stale.evidence));
+        format!("{saw}, but {happened} and nothing {again}")
+    }
+
+    pub fn lost(&self, stale: &Stale) -> String {
+        let lost = self.value_made(&stale.evidence);
+        let (who, at) = (self.who(&stale.evidence), self.completed(&stale.evidence));
+        let what = match stale.evidence.effect {
+            Effect::Cas { .. } => format!("change to {lost}"),
+            _ => format!("write of {lost}"),
+        };
+        let saw = self.saw(&stale.seen);
+        format!("the {what} by {who} was acknowledged at {at}, but {saw} and nobody ever saw {lost}")
+    }
+
+    pub fn tangled(&self, last: &Operation, shown: usize) -> String {
+        let what = match last.effect {
+            Effect::Read(_) => format!("reading {}", self.value_seen(last)),
+            Effect::Write(_) => format!("writing {}", self.value_made(last)),
+            Effect::Cas { .. } => format!("a successful {}", self.cas(last)),
+            Effect::Differs(_) => format!("not finding {}", self.value_seen(last)),
+        };
+        let (who, at) = (self.who(last), self.completed(last));
+        format!("no order of these {shown} operations explains {who} {what} at {at}")
+    }
+
+    /// `12.050 s to 12.101 s: process 1 on zookeeper1: write 18: ok`.
+    pub fn line(&self, operation: &Operation) -> String {
+        let (invocation, completion) = self.pair(operation);
+        let what = match &*invocation.f {
+            "read" => format!("read {}", self.value_seen(operation)),
+            "write" => format!("write {}", invocation.value),
+            _ => format!("cas {}", invocation.value),
+        };
+        let outcome = completion.map_or(Kind::Info.name(), |event| event.kind.name());
+        let error = completion.and_then(|event| event.error.as_ref());
+        let error = error.map_or(String::new(), |error| format!(" ({error})"));
+        let until = completion.map_or("the end".to_owned(), |event| self.moment(event));
+        let (from, who) = (self.invoked(operation), self.who(operation));
+        format!("{from} to {until}: {who}: {what}: {outcome}{error}")
+    }
+
+    pub fn staleness(&self, stale: &Stale) -> String {
+        let newer = match stale.newer {
+            0 => String::new(),
+            1 => ", 1 newer value had been written".to_owned(),
+            more => format!(", {more} newer values had been written"),
+        };
+        let (_, completion) = self.pair(&stale.evidence);
+        let replaced = completion.map_or(0, |event| event.time);
+        let late = self.pair(&stale.seen).0.time.saturating_sub(replaced);
+        match self.timed {
+            true => format!("stale by at least {:.3} ms{newer}", late as f64 / MILLISECOND as f64),
+            false => format!("stale{newer}"),
+        }
+    }
+
+    /// From the first invocation to the last completion.
+    pub fn span(&self, shown: &[Operation]) -> (Nanos, Nanos) {
+        let events = shown.iter().map(|operation| self.pair(operation));
+        let times = events.flat_map(|(invocation, completion)| {
+            // An operation of unknown outcome may go on for long after all that matters.
+            let certain = completion.filter(|event| event.kind != Kind::Info);
+            [Some(invocation.time), certain.map(|event| event.time)]
+        });
+        times.flatten().fold((Nanos::MAX, 0), |(from, to), time| (from.min(time), to.max(time)))
+    }
+
+    /// In name order.
+    pub fn nodes(&self, shown: &[Operation]) -> Vec<String> {
+        let nodes = shown.iter().filter_map(|operation| self.pair(operation).0.node.clone());
+        nodes.map(|node| node.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Whether the write that `stale` missed is lost rather than late: nobody ever saw it, and up to
+    /// the next write its own node, or all of several nodes, answered without it.
+    pub fn is_lost(&self, register: &Register, stale: &Stale) -> bool {
+        let evidence = &stale.evidence;
+        let Some(lost) = evidence.effect.produces() else { return false };
+        let operations = &register.operations;
+        if operations.iter().any(|operation| operation.effect.observes() == Some(lost)) {
+            return false;
+        }
+        let later_write = operations.iter().find(|operation| {
+            operation.effect.produces().is_some() && operation.invoke > evidence.complete
+        });
+        let until = later_write.map_or(u32::MAX, |operation| operation.invoke);
+        let mut answers = operations.iter().filter(|operation| {
+            let within = operation.invoke > evidence.complete && operation.complete < until;
+            within && operation.effect.observes() == Some(stale.value)
+        });
+        let home = self.pair(evidence).0.node.as_ref();
+        let nodes: BTreeSet<_> =
+            answers.by_ref().filter_map(|o| self.pair(o).0.node.as_ref()).collect();
+        home.is_some_and(|home| nodes.contains(home)) || nodes.len() > 1
+    }
+}
+
+/// Both values of a compare-and-set.
+fn ends(value: &Value) -> (String, String) {
+    match value {
+        Value::Pair(from, to) => (from.to_string(), to.to_string()),
+        Value::Json(json) => match json.as_array().map(Vec::as_slice) {
+            Some([from, to]) => (from.to_string(), to.to_string()),
+            _ => (value.to_string(), value.to_string()),
+        },
+        _ => (value.to_string(), value.to_string()),
+    }
+}

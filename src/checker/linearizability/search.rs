@@ -1,0 +1,275 @@
+//! The general decision: a depth-first search for an order, after Wing and Gong 1993 and Lowe 2017.
+//!
+//! The search follows the events. Only when an operation completes that has not taken effect must
+//! something happen: then every operation in flight is tried. What has been tried is remembered as
+//! the event, the state, which operations in flight are done, and how many open operations are used.
+//! Four reductions, each of which keeps the answer: reads take effect as soon as they can; open
+//! operations of the same effect are interchangeable and counted; open operations nobody can observe
+//! are left out; and a write nobody can observe hides behind the next write.
+
+mod candidates;
+mod live;
+mod mask;
+mod memo;
+mod plan;
+
+use crate::checker::linearizability::certificate;
+use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, ValueId};
+use live::Live;
+use mask::Mask;
+use memo::{Key, Memo, Remembered, Used};
+use plan::Plan;
+
+/// How much a search may take.
+#[derive(Clone, Copy)]
+pub(super) struct Limits<'a> {
+    pub exhausted: &'a (dyn Fn() -> bool + Sync),
+    /// Bytes for what has been tried.
+    pub memory: usize,
+    /// Configurations to try; a bound that does not depend on the machine.
+    pub steps: u64,
+}
+
+/// What the search found.
+#[derive(Debug)]
+pub(super) enum Searched {
+    /// Positions of the operations in an order that explains them.
+    Linearizable { order: Vec<u32> },
+    /// No order explains the events up to this operation's completion.
+    Violated { last: u32 },
+    /// Some order explains the events before this operation's completion; then a limit was met.
+    Undecided { last: u32, why: &'static str },
+}
+
+/// Steps between two looks at the budget.
+const STEPS_BETWEEN_POLLS: u64 = 1024;
+
+/// Searches the operations, which are in order of invocation.
+pub(super) fn search(operations: &[Operation], values: usize, limits: &Limits) -> Searched {
+    let plan = Plan::new(operations, values);
+    let found = match plan.slots {
+        0..=64 => Search::<1>::new(&plan, limits).run(),
+        65..=256 => Search::<4>::new(&plan, limits).run(),
+        257..=4096 => Search::<64>::new(&plan, limits).run(),
+        _ => {
+            let why = "more than 4096 operations were in flight at once";
+            return Searched::Undecided { last: 0, why };
+        }
+    };
+    if let Searched::Linearizable { order } = &found
+        && certificate::replay(operations, order).is_err()
+    {
+        // Never seen; but then the answer is worth nothing, and saying so is.
+        return Searched::Undecided { last: 0, why: "the order found did not pass its replay" };
+    }
+    found
+}
+
+/// The part of the search's state that differs between branches.
+#[derive(Clone, Debug)]
+struct Config<const WORDS: usize> {
+    state: ValueId,
+    /// Operations in flight that have taken effect.
+    done: Mask<WORDS>,
+    used: Used,
+}
+
+/// A choice to come back to.
+struct Frame<const WORDS: usize> {
+    position: usize,
+    order_length: usize,
+    config: Config<WORDS>,
+    /// What is still to be tried here, the best last; never empty.
+    untried: Vec<u32>,
+}
+
+struct Search<'a, const WORDS: usize> {
+    plan: &'a Plan<'a>,
+    limits: &'a Limits<'a>,
+    position: usize,
+    furthest: usize,
+    live: Live<WORDS>,
+    config: Config<WORDS>,
+    order: Vec<u32>,
+    frames: Vec<Frame<WORDS>>,
+    memo: Memo<WORDS>,
+    steps: u64,
+}
+
+impl<'a, const WORDS: usize> Search<'a, WORDS> {
+    fn new(plan: &'a Plan<'a>, limits: &'a Limits<'a>) -> Self {
+        Search {
+            plan,
+            limits,
+            position: 0,
+            furthest: 0,
+            live: Live::new(plan),
+            config: Config { state: INITIAL, done: Mask::EMPTY, used: Used::default() },
+            order: Vec::with_capacity(plan.operations.len()),
+            frames: Vec::new(),
+            memo: Memo::new(limits.memory),
+            steps: 0,
+        }
+    }
+
+    fn run(mut self) -> Searched {
+        while self.advance() {
+            self.furthest = self.furthest.max(self.position);
+            self.steps += 1;
+            if let Some(why) = self.limit_met() {
+                return Searched::Undecided { last: self.last(), why };
+            }
+            match self.remember() {
+                Remembered::Before => {}
+                Remembered::New => self.branch(),
+                Remembered::Full => {
+                    let why = "the memory budget ended";
+                    return Searched::Undecided { last: self.last(), why };
+                }
+            }
+            if !self.retry() {
+                return Searched::Violated { last: self.last() };
+            }
+        }
+        Searched::Linearizable { order: self.order }
+    }
+
+    fn limit_met(&self) -> Option<&'static str> {
+        if self.steps > self.limits.steps {
+            return Some("the step budget ended");
+        }
+        let poll = self.steps % STEPS_BETWEEN_POLLS == 1;
+        (poll && (self.limits.exhausted)()).then_some("the time budget ended")
+    }
+
+    /// The operation whose completion is the furthest event reached.
+    fn last(&self) -> u32 {
+        self.plan.event(self.furthest).operation
+    }
+
+    /// Follows the events until one needs a choice. False at the end of the history.
+    fn advance(&mut self) -> bool {
+        while self.position < self.plan.length() {
+            let event = self.plan.event(self.position);
+            let operation = event.operation;
+            if event.completes {
+                let slot = self.plan.slot(operation);
+                if !self.config.done.contains(slot) {
+                    return true;
+                }
+                self.config.done.remove(slot);
+                self.live.leave(slot);
+            } else if self.plan.is_open(operation) {
+                self.live.offer(self.plan.class_of(operation));
+            } else {
+                let slot = self.plan.slot(operation);
+                self.live.enter(self.plan, slot, operation);
+                self.take_effect_if_read(slot);
+            }
+            self.position += 1;
+        }
+        false
+    }
+
+    /// Reads change nothing, so as early as possible is never worse than later.
+    fn take_effect_if_read(&mut self, slot: usize) {
+        let operation = self.live.occupant(slot);
+        let effect = self.plan.operations[operation as usize].effect;
+        if effect.produces().is_none() && effect.apply(self.config.state).is_some() {
+            self.config.done.insert(slot);
+            self.order.push(operation);
+        }
+    }
+
+    fn remember(&mut self) -> Remembered {
+        let now = self.plan.now(self.position);
+        self.config.used.forget(|class| {
+            let result = self.plan.classes[class as usize].effect.produces();
+            result.is_some_and(|value| self.plan.observed.matters(value, now))
+        });
+        let Config { state, done, ref used } = self.config;
+        let oldest_choice = self.frames.first().map_or(self.position, |frame| frame.position);
+        let key = Key { position: self.position as u32, state, done };
+        self.memo.remember(key, used, oldest_choice as u32)
+    }
+
+    fn branch(&mut self) {
+        let untried = candidates::untried(self.plan, &self.live, &self.config, self.position);
+        if !untried.is_empty() {
+            self.frames.push(Frame {
+                position: self.position,
+                order_length: self.order.len(),
+                config: self.config.clone(),
+                untried,
+            });
+        }
+    }
+
+    /// Goes back to the latest choice and tries what is next there. False if nothing is left.
+    fn retry(&mut self) -> bool {
+        let Some(mut frame) = self.frames.pop() else { return false };
+        let Some(candidate) = frame.untried.pop() else { return false };
+        self.rewind(frame.position);
+        self.order.truncate(frame.order_length);
+        if frame.untried.is_empty() {
+            self.config = frame.config;
+        } else {
+            self.config = frame.config.clone();
+            self.frames.push(frame);
+        }
+        self.apply(candidate);
+        true
+    }
+
+    fn rewind(&mut self, position: usize) {
+        while self.position > position {
+            self.position -= 1;
+            let event = self.plan.event(self.position);
+            if event.completes {
+                self.live.enter(self.plan, self.plan.slot(event.operation), event.operation);
+            } else if self.plan.is_open(event.operation) {
+                self.live.withdraw(self.plan.class_of(event.operation));
+            } else {
+                self.live.leave(self.plan.slot(event.operation));
+            }
+        }
+    }
+
+    fn apply(&mut self, candidate: u32) {
+        let (operation, slot) = match candidates::class_of(candidate) {
+            Some(class) => {
+                let used_before = self.config.used.add(class);
+                (self.plan.classes[class as usize].members[used_before as usize], None)
+            }
+            None => (self.live.occupant(candidate as usize), Some(candidate as usize)),
+        };
+        let effect = self.plan.operations[operation as usize].effect;
+        if let Effect::Write(_) = effect {
+            self.hide_unobserved_writes(slot);
+        }
+        if let Some(slot) = slot {
+            self.config.done.insert(slot);
+        }
+        self.order.push(operation);
+        self.config.state = effect.apply(self.config.state).unwrap_or(self.config.state);
+        for slot in self.live.observers.without(&self.config.done).ones() {
+            self.take_effect_if_read(slot);
+        }
+    }
+
+    /// Writes whose value nobody can observe take effect right before a write: nobody can tell.
+    fn hide_unobserved_writes(&mut self, except: Option<usize>) {
+        let now = self.plan.now(self.position);
+        let waiting = self.live.present.without(&self.live.observers).without(&self.config.done);
+        for slot in waiting.ones().filter(|slot| Some(*slot) != except) {
+            let operation = self.live.occupant(slot);
+            let effect = self.plan.operations[operation as usize].effect;
+            if let Effect::Write(value) = effect
+                && !self.plan.observed.matters(value, now)
+            {
+                self.config.done.insert(slot);
+                self.order.push(operation);
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What may take effect next, where something must.
+
+use super::Config;
+use super::live::Live;
+use super::plan::Plan;
+use crate::checker::linearizability::operation::{Effect, ValueId};
+
+/// Marks a candidate that is a class of open operations; the others are slots.
+const CLASS: u32 = 1 << 31;
+
+/// The class that this candidate is, if it is one.
+pub(super) fn class_of(candidate: u32) -> Option<u32> {
+    (candidate & CLASS != 0).then_some(candidate & !CLASS)
+}
+
+/// Candidates by promise: the operation itself, what makes it possible, everything else.
+#[derive(Default)]
+struct Ranked {
+    itself: Option<u32>,
+    enabling: Vec<u32>,
+    others: Vec<u32>,
+}
+
+/// All that may take effect before the operation that completes at this position, the best last.
+pub(super) fn untried<const WORDS: usize>(
+    plan: &Plan,
+    live: &Live<WORDS>,
+    config: &Config<WORDS>,
+    position: usize,
+) -> Vec<u32> {
+    let target = plan.event(position).operation;
+    let wanted = plan.operations[target as usize].effect;
+    let now = plan.now(position);
+    let mut ranked = Ranked::default();
+    let mut any_hides = false;
+    for slot in live.present.without(&live.observers).without(&config.done).ones() {
+        let operation = live.occupant(slot);
+        let effect = plan.operations[operation as usize].effect;
+        let Some(result) = effect.apply(config.state) else { continue };
+        if operation == target {
+            ranked.itself = Some(slot as u32);
+        } else if enables(wanted, result) {
+            ranked.enabling.push(slot as u32);
+        } else if plan.observed.matters(result, now) || matches!(effect, Effect::Cas { .. }) {
+            ranked.others.push(slot as u32);
+        } else {
+            any_hides = true;
+        }
+    }
+    for (class, members) in plan.classes.iter().enumerate() {
+        let class = class as u32;
+        if live.offered(class) <= config.used.count(class) {
+            continue;
+        }
+        let Some(result) = members.effect.apply(config.state) else { continue };
+        // Writing what is there already only serves to hide what waits to be hidden.
+        if !plan.observed.matters(result, now) || (result == config.state && !any_hides) {
+            continue;
+        }
+        let rank = match enables(wanted, result) {
+            true => &mut ranked.enabling,
+            false => &mut ranked.others,
+        };
+        rank.push(class | CLASS);
+    }
+    let mut untried = ranked.others;
+    untried.reverse();
+    untried.extend(ranked.enabling.into_iter().rev());
+    untried.extend(ranked.itself);
+    untried
+}
+
+/// Whether the operation can happen once the register holds this value, and depends on it.
+fn enables(wanted: Effect, value: ValueId) -> bool {
+    !matches!(wanted, Effect::Write(_)) && wanted.apply(value).is_some()
+}
