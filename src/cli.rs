@@ -36,7 +36,8 @@ struct Cli {
     command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 valid, 1 invalid, 2 unknown, 3 infrastructure, 64 usage, 130 interrupted";
+const EXIT_CODES: &str =
+    "Exit codes: 0 valid, 1 invalid, 2 unknown, 3 infrastructure, 64 usage, 130 interrupted";
 
 #[derive(Subcommand)]
 enum Command {

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use crate::checker::{
-    Availability, Budget, Case, Checker, Finding, Linearizability, Recovery, RegisterModel, Stats, WellFormed,
-    compose, count_operations, judge,
+    Availability, Budget, Case, Checker, Finding, Linearizability, Recovery, RegisterModel, Stats,
+    WellFormed, compose, count_operations, judge,
 };
 use crate::history::History;
 use crate::nemesis::{FaultRecord, coverage};
@@ -48,7 +48,12 @@ fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
 }
 
 /// Judges a run from what it left behind. `broken` are failures that the history does not tell.
-pub fn conclude(scenario: &Scenario, history: &History, broken: &[String], limits: Limits) -> Results {
+pub fn conclude(
+    scenario: &Scenario,
+    history: &History,
+    broken: &[String],
+    limits: Limits,
+) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
     let names: Vec<(String, String)> =
         scenario.faults.iter().map(|named| (named.nemesis.clone(), named.fault.aim())).collect();

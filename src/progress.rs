@@ -90,7 +90,10 @@ impl Progress {
         let faults = self.in_force.values().cloned().collect::<Vec<_>>().join(", ");
         let faults = if faults.is_empty() { "no fault".into() } else { faults };
         let seconds = self.time as f64 / SECOND as f64;
-        format!("{:<7} {seconds:>6.1} s  ok {ok}  fail {fail}  info {info}  {faults}", self.phase.name())
+        format!(
+            "{:<7} {seconds:>6.1} s  ok {ok}  fail {fail}  info {info}  {faults}",
+            self.phase.name()
+        )
     }
 
     fn draw(&mut self) {

@@ -12,9 +12,9 @@ mod sink;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use futures::{FutureExt, StreamExt};
 use futures::future::LocalBoxFuture;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use tokio::time::{Instant, sleep_until};
 
 pub use sink::{Interrupt, Sink};
@@ -237,7 +237,9 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
 
     fn complete(&mut self, done: Done<K>) {
         match done {
-            Done::Called { thread, call, client, outcome } => self.returned(thread, &call, client, outcome),
+            Done::Called { thread, call, client, outcome } => {
+                self.returned(thread, &call, client, outcome)
+            }
             Done::Viewed { position, view } => self.plan(position, view),
             Done::Acted { fault, position, step, deeds, errors } => {
                 self.acted(fault, position, step, deeds, errors);

@@ -104,7 +104,9 @@ impl Scenario {
         for fault in &self.faults {
             let lacking = match &fault.fault.target {
                 Some(Target::Node(name)) => !nodes.contains(name),
-                Some(Target::Role(role)) => self.workload.services.get(role).is_none_or(|count| *count == 0),
+                Some(Target::Role(role)) => {
+                    self.workload.services.get(role).is_none_or(|count| *count == 0)
+                }
                 _ => false,
             };
             if let (true, Some(target)) = (lacking, &fault.fault.target) {

@@ -55,6 +55,11 @@ impl Store {
         Ok(Store { path })
     }
 
+    /// Takes back a folder in which nothing has been written, with the links to it.
+    pub fn abandon(self, root: &Path) {
+        remove_empty(&self.path, root);
+    }
+
     /// The folder of an earlier run.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let metadata = fs::metadata(path).map_err(|error| StoreError::new("open", path, error))?;

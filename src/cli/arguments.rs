@@ -64,5 +64,8 @@ pub fn bytes(text: &str) -> Result<usize, String> {
         None => (lower.as_str(), 0),
     };
     let count: usize = digits.parse().map_err(|_| expected())?;
-    count.checked_shl(shift).filter(|bytes| bytes >> shift == count && count > 0).ok_or_else(expected)
+    count
+        .checked_shl(shift)
+        .filter(|bytes| bytes >> shift == count && count > 0)
+        .ok_or_else(expected)
 }

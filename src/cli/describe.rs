@@ -36,7 +36,10 @@ pub fn describe(arguments: &Arguments) -> i32 {
             names.extend(Catalog::Nemeses.names());
             let near = nearest(name, names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            fail(exit::USAGE, format!("there is nothing named `{name}`{near}; `stormglass list` shows all"))
+            fail(
+                exit::USAGE,
+                format!("there is nothing named `{name}`{near}; `stormglass list` shows all"),
+            )
         }
     }
 }

@@ -4,8 +4,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::{exit, fail};
-use crate::docker::doctor::{Finding, Grade, examine};
 use crate::docker::Engine;
+use crate::docker::doctor::{Finding, Grade, examine};
 
 #[derive(Args)]
 pub struct Arguments {

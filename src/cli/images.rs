@@ -84,7 +84,9 @@ async fn build(engine: &Engine, names: &[String], as_json: bool) -> i32 {
     let progress = Progress::new(as_json);
     for name in &names {
         match images::build(engine, name, &|line: &str| progress.say(line)).await {
-            Ok(image) if as_json => println!("{}", json!({"name": name, "reference": image.reference})),
+            Ok(image) if as_json => {
+                println!("{}", json!({"name": name, "reference": image.reference}))
+            }
             Ok(image) => println!("{name}: {}", image.reference),
             Err(error) => {
                 progress.finish();

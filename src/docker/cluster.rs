@@ -186,6 +186,18 @@ impl Cluster for DockerCluster {
         }
     }
 
+    async fn trouble(&self) -> String {
+        loop {
+            match self.notice().await {
+                // A line on its standard error breaks nothing.
+                Some(Notice::Said(_)) => {}
+                Some(Notice::Healed(healed)) => return format!("the agent {healed}"),
+                Some(Notice::Lost(why)) => return format!("the agent is lost: {why}"),
+                None => return "the agent is gone".to_owned(),
+            }
+        }
+    }
+
     fn view(&self) -> impl Future<Output = View> {
         view::view(&self.engine, &self.nodes)
     }

@@ -60,7 +60,10 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             }
             Ok(plan) => {
                 let actions = plan.actions.clone();
-                self.record_ahead(&name, &FaultRecord::Begin { fault, targets: plan.targets, actions });
+                self.record_ahead(
+                    &name,
+                    &FaultRecord::Begin { fault, targets: plan.targets, actions },
+                );
                 // From here on the fault may be in force, whatever happens to us.
                 self.in_force.insert(fault, InForce { position, actions: plan.actions.clone() });
                 self.act(fault, position, Step::Begin { fault: position }, plan.actions);

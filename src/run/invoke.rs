@@ -16,7 +16,15 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         self.threads.take(thread);
         self.asked[thread].at = self.now();
         let key = Some(call.key());
-        self.record(Kind::Invoke, process, Some(node.clone()), call.f().into(), key, call.value(), None);
+        self.record(
+            Kind::Invoke,
+            process,
+            Some(node.clone()),
+            call.f().into(),
+            key,
+            call.value(),
+            None,
+        );
         let mut client = match self.clients[thread].take() {
             Some(client) => client,
             None => (self.make_client)(process, &node),
@@ -28,7 +36,8 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
                     Ok(outcome) => Done::Called { thread, call, client: Some(client), outcome },
                     // The request may still be on its way: this client is not used again.
                     Err(_) => {
-                        let outcome = Outcome::Info(format!("no answer in {} s", limit.as_secs_f64()));
+                        let outcome =
+                            Outcome::Info(format!("no answer in {} s", limit.as_secs_f64()));
                         Done::Called { thread, call, client: None, outcome }
                     }
                 }
@@ -63,4 +72,3 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         self.threads.release(thread);
     }
 }
-

@@ -37,12 +37,14 @@ fn load_one(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioEr
         return aim(load_named(base, overrides)?, name, target);
     }
     match load_named(name, overrides) {
-        Err(ScenarioError::Catalog(unknown @ CatalogError::Unknown { .. })) => match keyword_suffix(name) {
-            Some((base, target)) if Catalog::Nemeses.load(base).is_ok() => {
-                aim(load_named(base, overrides)?, name, target)
+        Err(ScenarioError::Catalog(unknown @ CatalogError::Unknown { .. })) => {
+            match keyword_suffix(name) {
+                Some((base, target)) if Catalog::Nemeses.load(base).is_ok() => {
+                    aim(load_named(base, overrides)?, name, target)
+                }
+                _ => Err(unknown.into()),
             }
-            _ => Err(unknown.into()),
-        },
+        }
         other => other,
     }
 }
@@ -61,7 +63,8 @@ fn keyword_suffix(name: &str) -> Option<(&str, Target)> {
 }
 
 fn aim(mut spec: NemesisSpec, name: &str, target: Target) -> Result<NemesisSpec, ScenarioError> {
-    let aimed: Vec<&mut Fault> = spec.faults.iter_mut().filter(|fault| fault.target.is_some()).collect();
+    let aimed: Vec<&mut Fault> =
+        spec.faults.iter_mut().filter(|fault| fault.target.is_some()).collect();
     if aimed.is_empty() {
         let message = "this nemesis picks its own nodes and cannot be aimed".into();
         return Err(ScenarioError::Aim { nemesis: name.into(), message });

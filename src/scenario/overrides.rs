@@ -74,13 +74,15 @@ impl Overrides {
     }
 
     pub fn workload(&self, entry: &Entry) -> Result<WorkloadSpec, ScenarioError> {
-        let (origin, text) = self.apply(entry, |path| !path.starts_with("nemesis."), "workload.")?;
+        let (origin, text) =
+            self.apply(entry, |path| !path.starts_with("nemesis."), "workload.")?;
         let mut spec: WorkloadSpec = yaml::parse(&origin, &text)?;
         for (role, count) in &self.nodes {
             match spec.services.get_mut(role) {
                 Some(nodes) => *nodes = *count,
                 None => {
-                    let has = spec.services.keys().map(|role| role.name()).collect::<Vec<_>>().join(", ");
+                    let has =
+                        spec.services.keys().map(|role| role.name()).collect::<Vec<_>>().join(", ");
                     return Err(ScenarioError::Nodes { role: role.to_string(), has });
                 }
             }

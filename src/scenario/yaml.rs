@@ -22,7 +22,13 @@ impl YamlError {
     }
 
     /// As [`YamlError::field`], for the `nth` occurrence of the field (from 0), else the file.
-    pub fn nth_field(origin: &str, text: &str, nth: usize, field: &str, message: &str) -> YamlError {
+    pub fn nth_field(
+        origin: &str,
+        text: &str,
+        nth: usize,
+        field: &str,
+        message: &str,
+    ) -> YamlError {
         let line = line_of(text, field, nth).or_else(|| line_of(text, "fault", nth));
         YamlError { origin: origin.into(), line, message: format!("field `{field}`: {message}") }
     }
@@ -53,7 +59,10 @@ fn explain(message: &str) -> String {
 
 /// The unknown name in serde's message, and the names that it would have taken.
 fn unknown_field(message: &str) -> Option<(&str, Vec<&str>)> {
-    let rest = message.split_once("unknown field `").or_else(|| message.split_once("unknown variant `"))?.1;
+    let rest = message
+        .split_once("unknown field `")
+        .or_else(|| message.split_once("unknown variant `"))?
+        .1;
     let (found, rest) = rest.split_once('`')?;
     Some((found, rest.split('`').skip(1).step_by(2).collect()))
 }

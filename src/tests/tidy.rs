@@ -62,7 +62,17 @@ fn assert_absent(modules: &[&str], words: &[&str]) {
 #[test]
 fn pure_modules_name_no_runtime_file_or_socket() {
     assert_absent(
-        &["op", "history", "generator", "workload", "nemesis", "checker", "report", "cluster", "rng"],
+        &[
+            "op",
+            "history",
+            "generator",
+            "workload",
+            "nemesis",
+            "checker",
+            "report",
+            "cluster",
+            "rng",
+        ],
         &["tokio", "bollard", "reqwest", "std::fs", "std::net::Tcp", "std::net::Udp", "Instant"],
     );
 }
@@ -71,7 +81,10 @@ fn pure_modules_name_no_runtime_file_or_socket() {
 fn the_worlds_do_not_know_each_other_nor_who_uses_them() {
     let above = ["crate::workload", "crate::nemesis", "crate::checker", "crate::run", "crate::cli"];
     assert_absent(&["docker", "client", "agent"], &[&above[..], &["crate::sim"]].concat());
-    assert_absent(&["sim"], &[&above[..], &["crate::docker", "crate::client", "crate::agent"]].concat());
+    assert_absent(
+        &["sim"],
+        &[&above[..], &["crate::docker", "crate::client", "crate::agent"]].concat(),
+    );
 }
 
 #[test]

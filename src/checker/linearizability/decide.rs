@@ -17,9 +17,15 @@ pub(super) enum Method {
 pub(super) enum Decision {
     Linearizable(Method),
     /// These operations alone have no order; what follows them is not looked at.
-    Violated { core: Vec<Operation>, by: Method },
+    Violated {
+        core: Vec<Operation>,
+        by: Method,
+    },
     /// So many of its completed operations have an order; of the rest nothing is known.
-    Undecided { settled: usize, why: &'static str },
+    Undecided {
+        settled: usize,
+        why: &'static str,
+    },
 }
 
 /// Decides a register by its zones where its values are all different, else by search.

@@ -122,7 +122,8 @@ impl Shrinker<'_> {
                     return;
                 }
                 let chunk = &parts[start..parts.len().min(start + size)];
-                let chosen = |operation: &Operation| chunk.binary_search(&part_of(operation)).is_ok();
+                let chosen =
+                    |operation: &Operation| chunk.binary_search(&part_of(operation)).is_ok();
                 let weaker = self.operations.iter().filter_map(|operation| {
                     if chosen(operation) { weaken(operation) } else { Some(*operation) }
                 });

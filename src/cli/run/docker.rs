@@ -26,7 +26,8 @@ pub fn play(
     runtime.block_on(async {
         let engine = Engine::connect().await.map_err(Broken::infrastructure)?;
         let store = arguments.store(scenario)?;
-        let played = play_in(arguments, scenario, progress, interrupt, &engine, &store, subnet).await;
+        let played =
+            play_in(arguments, scenario, progress, interrupt, &engine, &store, subnet).await;
         match played {
             Ok(played) => Ok((store, played)),
             Err(broken) => {
@@ -61,7 +62,8 @@ async fn play_in(
     }
     scenario.kernel = format!("Linux {}", cluster.kernel());
     let played = record(scenario, progress, interrupt, store, &cluster).await;
-    let gone = if arguments.keep { leave(cluster).await } else { down(cluster, engine, &spec.run).await };
+    let gone =
+        if arguments.keep { leave(cluster).await } else { down(cluster, engine, &spec.run).await };
     let mut played = played?;
     played.broken.extend(gone.err());
     Ok(played)
@@ -84,7 +86,8 @@ async fn up(
         Some(Ok(cluster)) => Ok(cluster),
         Some(Err(error)) => {
             progress.finish();
-            let code = if matches!(error, UpError::Size(_)) { exit::USAGE } else { exit::INFRASTRUCTURE };
+            let code =
+                if matches!(error, UpError::Size(_)) { exit::USAGE } else { exit::INFRASTRUCTURE };
             Err(Broken { code, message: error.to_string() })
         }
         None => {
@@ -111,7 +114,8 @@ async fn record(
 }
 
 async fn leave(cluster: DockerCluster) -> Result<(), String> {
-    let lines = cluster.leave().await.map_err(|error| format!("leave the cluster up: {error:#}"))?;
+    let lines =
+        cluster.leave().await.map_err(|error| format!("leave the cluster up: {error:#}"))?;
     for line in lines {
         println!("{line}");
     }
@@ -123,6 +127,8 @@ async fn down(cluster: DockerCluster, engine: &Engine, run: &RunId) -> Result<()
     let Err(first) = cluster.down().await else { return Ok(()) };
     match docker::remove(engine, run).await {
         Ok(()) => Ok(()),
-        Err(error) => Err(format!("{first:#}; and {error:#}; `stormglass down --run {run}` tries again")),
+        Err(error) => {
+            Err(format!("{first:#}; and {error:#}; `stormglass down --run {run}` tries again"))
+        }
     }
 }

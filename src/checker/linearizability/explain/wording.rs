@@ -134,11 +134,7 @@ impl<'a> Wording<'a> {
 
     pub fn replaced_twice(&self, one: &Operation, other: &Operation) -> String {
         let value = self.value_seen(one);
-        format!(
-            "{} and {}, but {value} was there only once",
-            self.saw(one),
-            self.saw(other)
-        )
+        format!("{} and {}, but {value} was there only once", self.saw(one), self.saw(other))
     }
 
     pub fn stale(&self, stale: &Stale) -> String {
@@ -156,7 +152,9 @@ impl<'a> Wording<'a> {
             _ => format!("write of {lost}"),
         };
         let saw = self.saw(&stale.seen);
-        format!("the {what} by {who} was acknowledged at {at}, but {saw} and nobody ever saw {lost}")
+        format!(
+            "the {what} by {who} was acknowledged at {at}, but {saw} and nobody ever saw {lost}"
+        )
     }
 
     pub fn tangled(&self, last: &Operation, shown: usize) -> String {

@@ -37,9 +37,9 @@ impl Used {
     fn is_within(&self, other: &Used) -> bool {
         let mut others = other.0.iter();
         self.0.iter().all(|(class, count)| {
-            others.find(|(other, _)| other >= class).is_some_and(|(other, most)| {
-                other == class && count <= most
-            })
+            others
+                .find(|(other, _)| other >= class)
+                .is_some_and(|(other, most)| other == class && count <= most)
         })
     }
 }
@@ -80,12 +80,7 @@ impl<const WORDS: usize> Memo<WORDS> {
     }
 
     /// Remembers a configuration. No choice before `oldest_choice` is open any more.
-    pub fn remember(
-        &mut self,
-        key: Key<WORDS>,
-        used: &Used,
-        oldest_choice: u32,
-    ) -> Remembered {
+    pub fn remember(&mut self, key: Key<WORDS>, used: &Used, oldest_choice: u32) -> Remembered {
         if let Some(tried) = self.tried.get_mut(&key) {
             if tried.is_empty() || tried.iter().any(|other| other.is_within(used)) {
                 return Remembered::Before;
@@ -173,7 +168,8 @@ mod tests {
             assert_eq!(memo.remember(key(position), &used(&[]), position), Remembered::New);
             assert!(memo.bytes() <= 1 << 14);
         }
-        let gave_up = (0..100_000).any(|p| memo.remember(key(p), &used(&[]), 0) == Remembered::Full);
+        let gave_up =
+            (0..100_000).any(|p| memo.remember(key(p), &used(&[]), 0) == Remembered::Full);
         assert!(gave_up);
     }
 }

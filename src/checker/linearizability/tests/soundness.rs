@@ -14,7 +14,8 @@ use crate::rng::Rng;
 
 /// How often to try; `STORMGLASS_ROUNDS=50` tries fifty times as often.
 fn rounds(usual: usize) -> usize {
-    let times = std::env::var("STORMGLASS_ROUNDS").map_or(1, |times| times.parse().expect("a number"));
+    let times =
+        std::env::var("STORMGLASS_ROUNDS").map_or(1, |times| times.parse().expect("a number"));
     usual * times
 }
 
@@ -83,8 +84,7 @@ fn every_algorithm_agrees_with_the_oracle_on_small_histories() {
 
 /// With and without the open operations that cannot matter.
 fn compare_search(register: &Register, expected: bool, told: &impl Fn() -> String) {
-    for operations in
-        [register.operations.clone(), relevant(&register.operations, register.values)]
+    for operations in [register.operations.clone(), relevant(&register.operations, register.values)]
     {
         match search(&operations, register.values, &UNLIMITED) {
             Searched::Linearizable { order } => {
@@ -202,19 +202,20 @@ fn changes_that_do_not_matter_keep_the_verdict() {
     let mut invalid = 0;
     for round in 0..400 {
         let mut rng = rng.fork(&round.to_string());
-        let plan =
-            Plan { operations: 30, lies: 5, initial_is_zero: false, ..small(&mut rng) };
+        let plan = Plan { operations: 30, lies: 5, initial_is_zero: false, ..small(&mut rng) };
         let history = Simulation::run(plan, rng.fork("run"));
         let expected = finish(&history, cas_register()).verdict;
         invalid += usize::from(expected == Verdict::Invalid);
         let same = |what: &str, change: &dyn Fn(&mut Vec<Event>)| {
             assert_eq!(verdict_after(&history, change), expected, "{what}, round {round}");
         };
-        same("processes renamed", &|events| each(events, |event| {
-            if let Process::Client(id) = &mut event.process {
-                *id = 1_000 - *id;
-            }
-        }));
+        same("processes renamed", &|events| {
+            each(events, |event| {
+                if let Process::Client(id) = &mut event.process {
+                    *id = 1_000 - *id;
+                }
+            })
+        });
         same("times shifted", &|events| each(events, |event| event.time += 5_000));
         same("values renamed", &|events| each(events, |event| event.value = renamed(&event.value)));
         same("an open write that nobody saw", &|events| {
