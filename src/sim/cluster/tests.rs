@@ -1,10 +1,9 @@
 //! The simulated cluster as the run loop uses it.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::*;
-use crate::cluster::{Coordination, CreateMode, FaultId, Link};
+use crate::cluster::{Coordination, CreateMode};
 
 const TIMEOUT: Duration = Duration::from_secs(4);
 

@@ -28,6 +28,8 @@ pub struct Timer {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Alarm {
     Boot,
+    /// A server that knows its role has set itself up for it.
+    Settle,
     Resend,
     Decide {
         ballot: u32,
@@ -48,6 +50,8 @@ pub(super) enum Alarm {
 pub(super) enum Role {
     Booting,
     Looking(Election),
+    /// Elected or following, and not yet ready for it.
+    Settling,
     Following(Following),
     Leading(Leading),
 }
@@ -125,7 +129,7 @@ impl Server {
     pub fn status(&self) -> Status {
         let mode = match &self.role {
             Role::Booting => "booting",
-            Role::Looking(_) => "looking",
+            Role::Looking(_) | Role::Settling => "looking",
             Role::Following(_) => "follower",
             Role::Leading(_) => "leader",
         };
@@ -168,6 +172,7 @@ impl Server {
         }
         match timer.alarm {
             Alarm::Boot => self.look_for_leader(host),
+            Alarm::Settle => self.settle(host),
             Alarm::Resend => self.resend_votes(host),
             Alarm::Decide { ballot } => self.decide(host, ballot),
             Alarm::Dial => self.dial(host),
@@ -223,8 +228,8 @@ impl Server {
     pub(super) fn peer_state(&self) -> PeerState {
         match self.role {
             Role::Booting | Role::Looking(_) => PeerState::Looking,
-            Role::Following(_) => PeerState::Following,
-            Role::Leading(_) => PeerState::Leading,
+            _ if self.vote.leader == self.id => PeerState::Leading,
+            _ => PeerState::Following,
         }
     }
 
@@ -233,7 +238,7 @@ impl Server {
         match std::mem::replace(&mut self.role, Role::Booting) {
             Role::Following(following) => following.close(host),
             Role::Leading(leading) => leading.close(host),
-            Role::Booting | Role::Looking(_) => {}
+            Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
         self.desk.close_all(host);
         self.serving = false;
@@ -257,7 +262,7 @@ impl Server {
                     host.send(leader, Message::Forward(Rc::new(forwarded)));
                 }
             }
-            Role::Booting | Role::Looking(_) => {}
+            Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
     }
 
@@ -314,7 +319,7 @@ impl Server {
             Role::Following(following) => {
                 following.touched.insert(session);
             }
-            Role::Booting | Role::Looking(_) => {}
+            Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
     }
 }

@@ -1,0 +1,1 @@
+//! Each planted bug breaks what it says it breaks.
