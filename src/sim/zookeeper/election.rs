@@ -165,12 +165,12 @@ impl Server {
     /// A vote from a server that follows or leads.
     fn on_settled(&mut self, host: &mut Host, from: ServerId, state: PeerState, vote: Vote) {
         let (id, quorum, round) = (self.id, self.quorum(), self.round);
+        // Rounds may differ among followers of one leader; the epoch that it established does not.
+        let of = (vote.leader, vote.peer_epoch);
         let Role::Looking(election) = &mut self.role else { return };
         let confirmed = |votes: &BTreeMap<ServerId, (Vote, PeerState)>| {
-            let alike = votes
-                .values()
-                .filter(|(other, _)| (other.leader, other.round) == (vote.leader, vote.round))
-                .count();
+            let alike =
+                votes.values().filter(|(other, _)| (other.leader, other.peer_epoch) == of).count();
             let leads = if vote.leader == id {
                 vote.round == round
             } else {

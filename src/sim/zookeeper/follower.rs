@@ -190,6 +190,7 @@ impl Server {
     fn on_up_to_date(&mut self, host: &mut Host, committed: Zxid) {
         let Role::Following(following) = &mut self.role else { return };
         following.up_to_date = true;
+        self.vote.peer_epoch = self.storage.current_epoch;
         self.committed = self.committed.max(committed);
         self.apply_committed(host);
         self.begin_serving();

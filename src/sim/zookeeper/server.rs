@@ -147,6 +147,18 @@ impl Server {
         &self.tree
     }
 
+    #[cfg(test)]
+    pub fn snapshot_zxid(&self) -> Zxid {
+        self.storage.snapshot().zxid
+    }
+
+    /// What has been applied after this zxid, in order.
+    #[cfg(test)]
+    pub fn applied_after(&self, zxid: Zxid) -> Vec<Rc<Txn>> {
+        let applied = self.storage.after(zxid).take_while(|txn| txn.zxid <= self.tree.zxid);
+        applied.cloned().collect()
+    }
+
     pub fn signal(&mut self, host: &mut Host, connection: ConnectionId, signal: Signal<Message>) {
         match signal {
             Signal::Message(message) => self.receive(host, connection, message),
