@@ -13,45 +13,20 @@
 //!
 //! It knows nothing of what the messages mean, nor whether a process is frozen.
 
+mod connection;
 mod link;
 mod pipe;
 #[cfg(test)]
 mod tests;
 
+use connection::{Connection, Side};
+pub use connection::{ConnectionId, Endpoint};
 pub use link::Link;
-use pipe::{Pipe, Segment, WINDOW};
+use pipe::{Segment, WINDOW};
 
 use super::agenda::Agenda;
 use crate::op::{Nanos, SECOND};
 use crate::rng::Rng;
-
-/// Who holds one end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Endpoint {
-    Node(u8),
-    Client(u32),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnectionId {
-    index: u32,
-    generation: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Caller,
-    Callee,
-}
-
-impl Side {
-    fn other(self) -> Side {
-        match self {
-            Side::Caller => Side::Callee,
-            Side::Callee => Side::Caller,
-        }
-    }
-}
 
 /// A step of the network, to be handed back by the agenda's owner when it is due.
 #[derive(Clone, Copy, Debug)]
@@ -85,52 +60,6 @@ pub struct Delivery<M> {
     pub to: Endpoint,
     pub connection: ConnectionId,
     pub signal: Signal<M>,
-}
-
-struct Connection<M> {
-    generation: u32,
-    caller: Endpoint,
-    callee: Endpoint,
-    port: u16,
-    established: bool,
-    caller_closed: bool,
-    callee_closed: bool,
-    to_caller: Pipe<M>,
-    to_callee: Pipe<M>,
-}
-
-impl<M> Connection<M> {
-    fn endpoint(&self, side: Side) -> Endpoint {
-        match side {
-            Side::Caller => self.caller,
-            Side::Callee => self.callee,
-        }
-    }
-
-    fn side_of(&self, endpoint: Endpoint) -> Side {
-        if self.caller == endpoint { Side::Caller } else { Side::Callee }
-    }
-
-    fn is_closed(&self, side: Side) -> bool {
-        match side {
-            Side::Caller => self.caller_closed,
-            Side::Callee => self.callee_closed,
-        }
-    }
-
-    fn close(&mut self, side: Side) {
-        match side {
-            Side::Caller => self.caller_closed = true,
-            Side::Callee => self.callee_closed = true,
-        }
-    }
-
-    fn pipe(&mut self, to: Side) -> &mut Pipe<M> {
-        match to {
-            Side::Caller => &mut self.to_caller,
-            Side::Callee => &mut self.to_callee,
-        }
-    }
 }
 
 /// All connections and links of a world.
@@ -176,17 +105,7 @@ impl<M> Network<M> {
         port: u16,
     ) -> ConnectionId {
         self.generation += 1;
-        let connection = Connection {
-            generation: self.generation,
-            caller,
-            callee,
-            port,
-            established: false,
-            caller_closed: false,
-            callee_closed: false,
-            to_caller: Pipe::default(),
-            to_callee: Pipe::default(),
-        };
+        let connection = Connection::new(self.generation, caller, callee, port);
         let index = self.free.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() as u32 - 1

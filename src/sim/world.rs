@@ -43,6 +43,7 @@ pub struct World {
     rng: Rng,
     client_clock: NodeClock,
     steps: u64,
+    ended: bool,
     trace: Option<Vec<u8>>,
     /// Woken when something earlier than what it waits for has been put in.
     pub(super) driver: Option<(Nanos, Waker)>,
@@ -66,6 +67,7 @@ impl World {
             rng: rng.fork("world"),
             client_clock: NodeClock::default(),
             steps: 0,
+            ended: false,
             trace: None,
             driver: None,
         };
@@ -119,6 +121,13 @@ impl World {
             self.perform(event);
         }
         self.now = until;
+    }
+
+    /// Nothing moves any more: all sessions are over.
+    pub fn end(&mut self) {
+        self.ended = true;
+        self.driver = None;
+        self.clients.values_mut().for_each(Client::abandon);
     }
 
     /// Sets the clock for a call from outside.
@@ -297,7 +306,11 @@ impl Handle {
             let id = world.next_client;
             world.next_client += 1;
             world.clients.insert(id, client);
-            world.with_client(id, |client, host| client.start(host));
+            let ended = world.ended;
+            world.with_client(id, |client, host| match ended {
+                true => client.abandon(),
+                false => client.start(host),
+            });
             id
         })
     }

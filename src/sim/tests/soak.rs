@@ -194,9 +194,10 @@ fn the_sound_ensemble_keeps_its_promises_on_every_seed() {
 #[test]
 fn every_planted_bug_is_seen_on_some_seed() {
     for variant in Variant::ALL.into_iter().filter(|variant| *variant != Variant::AsShipped) {
+        // Clients must see it: what only a look into the servers tells does not count.
         let found = (0..seeds()).find_map(|seed| {
-            let unsafe_ = |violation: &String| !violation.starts_with("no recovery");
-            violations(seed, variant).into_iter().find(unsafe_).map(|violation| (seed, violation))
+            let seen = |violation: &String| violation.starts_with("client");
+            violations(seed, variant).into_iter().find(seen).map(|violation| (seed, violation))
         });
         println!("{variant}: {found:?}");
         assert!(found.is_some(), "{variant} was never seen");
@@ -213,12 +214,4 @@ fn the_same_seed_gives_the_same_trace_to_the_byte() {
     }
     let other = crate::sim::run(soak(7, Variant::AsShipped)).unwrap().trace;
     assert!(other != crate::sim::run(soak(5, Variant::AsShipped)).unwrap().trace);
-}
-
-#[test]
-fn debug_seed() {
-    let Some(seed) = std::env::var("SEED").ok().and_then(|s| s.parse().ok()) else { return };
-    let soak = crate::sim::run(soak(seed, Variant::AsShipped)).unwrap();
-    std::fs::write("/tmp/sim_trace.txt", &soak.trace).unwrap();
-    println!("{:#?}", soak.judge.borrow().violations);
 }

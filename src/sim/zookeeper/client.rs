@@ -141,6 +141,12 @@ impl Client {
         self.state
     }
 
+    /// The world has ended: nothing will be answered any more.
+    pub fn abandon(&mut self) {
+        self.fail_to_establish(CoordinationError::NotConnected("the simulation has ended".into()));
+        self.finish(SessionEvent::Closed);
+    }
+
     /// Its owner has gone.
     pub fn release(&mut self) {
         self.released = true;

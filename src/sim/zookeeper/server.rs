@@ -117,7 +117,10 @@ impl Server {
 
     /// The process is gone, and with it all but the disk.
     pub fn crash(&mut self) {
-        let storage = std::mem::take(&mut self.storage);
+        let mut storage = std::mem::take(&mut self.storage);
+        if self.variant == Variant::AcksUnflushed {
+            storage.lose_unflushed();
+        }
         let phase = self.phase + 1;
         *self = Server::new(self.id, self.servers, self.variant);
         self.tree = Tree::clone(storage.snapshot());

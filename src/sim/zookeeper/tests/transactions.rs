@@ -117,6 +117,7 @@ fn errors_come_in_zookeepers_order() {
         (delete("/no/a", -1), Refusal::NoNode),
         (delete("/a", 5), Refusal::BadVersion),
         (delete("/a", 0), Refusal::NotEmpty),
+        (delete("/zookeeper/quota", 7), Refusal::SpecialPath),
     ] {
         assert_eq!(lab.run(write.clone()), Err(refusal), "{write:?}");
     }
@@ -274,21 +275,25 @@ fn a_log_truncates_rebuilds_and_folds_into_a_snapshot() {
     let mut storage = Storage::default();
     let created = Rc::new(lab.prepare(create("/a")));
     lab.apply(&created).unwrap();
-    storage.append(created);
+    storage.append(0, created);
     let start = lab.zxid;
     for _ in 0..20_005 {
         let txn = Rc::new(lab.prepare(set("/a", -1)));
         lab.apply(&txn).unwrap();
-        storage.append(txn);
+        storage.append(0, txn);
     }
     let middle = start + 12_345;
     let rebuilt = storage.rebuild(middle);
     assert_eq!((rebuilt.zxid, rebuilt.znode("/a").unwrap().version), (middle, 12_345));
     assert_eq!((storage.floor(middle), storage.floor(0)), (Some(middle), Some(0)));
     assert_eq!(storage.next(middle).unwrap().zxid, middle + 1);
+    storage.append(1_000_000_000, Rc::new(lab.prepare(set("/a", -1))));
+    storage.lose_unflushed();
+    assert_eq!(storage.last_zxid(), lab.tree.zxid, "a second has passed since the last flush");
     storage.compact(&rebuilt);
     assert_eq!(storage.snapshot().zxid, 0, "too little is committed to fold");
     storage.compact(&lab.tree);
-    assert_eq!((storage.snapshot().zxid, storage.floor(middle)), (lab.zxid, None));
-    assert_eq!((storage.last_zxid(), storage.after(0).count()), (lab.zxid, 0));
+    let last = lab.tree.zxid;
+    assert_eq!((storage.snapshot().zxid, storage.floor(middle)), (last, None));
+    assert_eq!((storage.last_zxid(), storage.after(0).count()), (last, 0));
 }
