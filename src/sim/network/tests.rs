@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cluster::FaultId;
-use crate::op::MILLISECOND;
+use crate::op::{MILLISECOND, SECOND};
 
 const A: Endpoint = Endpoint::Node(0);
 const B: Endpoint = Endpoint::Node(1);

@@ -100,7 +100,7 @@ impl Server {
         }
     }
 
-    pub(super) fn from_leader(
+    pub(super) fn hear_leader(
         &mut self,
         host: &mut Host,
         connection: ConnectionId,

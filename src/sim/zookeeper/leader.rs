@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    pub(super) fn from_learner(
+    pub(super) fn hear_learner(
         &mut self,
         host: &mut Host,
         connection: ConnectionId,

@@ -211,7 +211,7 @@ impl Server {
             | Message::Pong { .. }
             | Message::Forward(_)
             | Message::SyncRequest { .. }
-            | Message::Revalidate { .. } => self.from_learner(host, connection, message),
+            | Message::Revalidate { .. } => self.hear_learner(host, connection, message),
             Message::LeaderInfo { .. }
             | Message::Sync(_)
             | Message::UpToDate { .. }
@@ -219,7 +219,7 @@ impl Server {
             | Message::Commit { .. }
             | Message::Ping
             | Message::SyncReply { .. }
-            | Message::Revalidated { .. } => self.from_leader(host, connection, message),
+            | Message::Revalidated { .. } => self.hear_leader(host, connection, message),
             Message::Connect { session, timeout, last_zxid } => {
                 self.on_connect(host, connection, session, (timeout, last_zxid));
             }
