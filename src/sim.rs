@@ -9,6 +9,8 @@ mod cluster;
 mod driver;
 mod network;
 mod process;
+#[cfg(test)]
+mod tests;
 mod world;
 mod zookeeper;
 

@@ -85,6 +85,12 @@ impl SimCluster {
         self.world.with(|world| world.steps())
     }
 
+    /// Looks into the world, for tests.
+    #[cfg(test)]
+    pub(super) fn inspect<T>(&self, look: impl FnOnce(&mut World) -> T) -> T {
+        self.world.with(look)
+    }
+
     fn index(&self, name: &str) -> anyhow::Result<u8> {
         let position = self.topology.nodes.iter().position(|node| &*node.name == name);
         position.map(|position| position as u8).with_context(|| {

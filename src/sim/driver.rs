@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-use super::world::Handle;
+use super::world::{Handle, World};
 use crate::op::{MILLISECOND, Nanos};
 
 pub struct Driver {
@@ -22,6 +22,13 @@ pub struct Driver {
 impl Driver {
     pub fn new(world: Handle) -> Driver {
         Driver { world, sleep: Box::pin(tokio::time::sleep_until(Instant::now())) }
+    }
+}
+
+/// Whoever waits for the world must learn that it stands still, also when a defect stopped it.
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.world.with(World::end);
     }
 }
 

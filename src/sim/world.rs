@@ -2,11 +2,13 @@
 //!
 //! It is stepped from outside (see [`super::driver`]) and knows no real clock.
 
-use std::cell::RefCell;
+mod handle;
+
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::rc::Rc;
 use std::task::Waker;
+
+pub use handle::Handle;
 
 use super::agenda::Agenda;
 use super::clock::NodeClock;
@@ -43,6 +45,7 @@ pub struct World {
     rng: Rng,
     client_clock: NodeClock,
     steps: u64,
+    ended: bool,
     trace: Option<Vec<u8>>,
     /// Woken when something earlier than what it waits for has been put in.
     pub(super) driver: Option<(Nanos, Waker)>,
@@ -66,6 +69,7 @@ impl World {
             rng: rng.fork("world"),
             client_clock: NodeClock::default(),
             steps: 0,
+            ended: false,
             trace: None,
             driver: None,
         };
@@ -119,6 +123,13 @@ impl World {
             self.perform(event);
         }
         self.now = until;
+    }
+
+    /// Nothing moves any more: all sessions are over.
+    pub fn end(&mut self) {
+        self.ended = true;
+        self.driver = None;
+        self.clients.values_mut().for_each(Client::abandon);
     }
 
     /// Sets the clock for a call from outside.
@@ -253,66 +264,5 @@ impl World {
     /// Sends a packet that shows whether a link passes; see [`Network::probe`].
     pub fn probe(&mut self, from: usize, to: usize) -> usize {
         self.network.probe(&mut self.agenda, self.now, from, to)
-    }
-}
-
-/// The world as its clients and its cluster hold it.
-#[derive(Clone)]
-pub struct Handle {
-    world: Rc<RefCell<World>>,
-    start: tokio::time::Instant,
-}
-
-impl Handle {
-    pub fn new(world: World) -> Handle {
-        Handle { world: Rc::new(RefCell::new(world)), start: tokio::time::Instant::now() }
-    }
-
-    /// Virtual time since the world began.
-    pub fn now(&self) -> Nanos {
-        self.start.elapsed().as_nanos() as Nanos
-    }
-
-    pub(super) fn start(&self) -> tokio::time::Instant {
-        self.start
-    }
-
-    /// Calls into the world at the present moment.
-    pub fn with<T>(&self, f: impl FnOnce(&mut World) -> T) -> T {
-        let mut world = self.world.borrow_mut();
-        world.enter(self.now());
-        let result = f(&mut world);
-        let next = world.next_at();
-        if let Some((waits_for, driver)) = &world.driver
-            && next.is_some_and(|next| next < *waits_for)
-        {
-            driver.wake_by_ref();
-        }
-        result
-    }
-
-    /// Adds a client, which begins to connect, and returns its number.
-    pub fn add_client(&self, client: Client) -> u32 {
-        self.with(|world| {
-            let id = world.next_client;
-            world.next_client += 1;
-            world.clients.insert(id, client);
-            world.with_client(id, |client, host| client.start(host));
-            id
-        })
-    }
-
-    /// Calls a client that its session keeps alive.
-    pub fn with_client<T>(&self, id: u32, f: impl FnOnce(&mut Client, &mut Host) -> T) -> T {
-        self.with(|world| world.with_client(id, f)).expect("a session's client lives as long as it")
-    }
-
-    /// Nobody will call this client again. It goes once its session is over.
-    pub fn release_client(&self, id: u32) {
-        self.with(|world| {
-            let Some(client) = world.clients.get_mut(&id) else { return };
-            client.release();
-            world.remove_if_done(id);
-        });
     }
 }

@@ -39,6 +39,8 @@ pub use host::{Event, Host};
 pub use message::Message;
 pub use model_session::{ModelSession, ModelWatched};
 pub use server::{Server, Timer};
+#[cfg(test)]
+pub use txn::Txn;
 pub use variant::{UnknownVariant, Variant};
 
 use crate::op::{MILLISECOND, Nanos};

@@ -73,8 +73,8 @@ impl SimCluster {
     ) -> anyhow::Result<Applied> {
         let pairs = self.pairs(links)?;
         let joined: Vec<u64> = self.world.with(|world| {
-            let mut join = |pair: &Pair| world.network.link(pair.from, pair.to).join(fault);
-            pairs.iter().filter_map(|pair| join(pair)).collect()
+            let join = |pair: &Pair| world.network.link(pair.from, pair.to).join(fault);
+            pairs.iter().filter_map(join).collect()
         });
         if joined.is_empty() {
             return Ok(Applied::Skipped { why: format!("{fault} has cut none of these links") });

@@ -1,1 +1,222 @@
+//! Connections under cuts, loss and death, without any server.
 
+use super::*;
+use crate::cluster::FaultId;
+use crate::op::{MILLISECOND, SECOND};
+
+const A: Endpoint = Endpoint::Node(0);
+const B: Endpoint = Endpoint::Node(1);
+const CLIENT: Endpoint = Endpoint::Client(7);
+const FAULT: FaultId = FaultId(1);
+
+/// A network of two nodes, and all that arrived so far.
+struct Lab {
+    network: Network<u32>,
+    agenda: Agenda<NetworkEvent>,
+    now: Nanos,
+    log: Vec<(Nanos, Endpoint, String)>,
+}
+
+impl Lab {
+    fn new() -> Lab {
+        let network = Network::new(2, &Rng::from_seed(1));
+        Lab { network, agenda: Agenda::default(), now: 0, log: Vec::new() }
+    }
+
+    fn connect(&mut self, from: Endpoint, to: Endpoint) -> ConnectionId {
+        self.network.connect(&mut self.agenda, self.now, (from, to), 1)
+    }
+
+    fn opened(from: Endpoint, to: Endpoint) -> (Lab, ConnectionId) {
+        let mut lab = Lab::new();
+        let connection = lab.connect(from, to);
+        lab.run(10 * MILLISECOND);
+        assert_eq!(lab.seen(), ["Accepted", "Opened"]);
+        (lab, connection)
+    }
+
+    fn send(&mut self, connection: ConnectionId, from: Endpoint, messages: std::ops::Range<u32>) {
+        for message in messages {
+            self.network.send(&mut self.agenda, self.now, (connection, from), message);
+        }
+    }
+
+    fn close(&mut self, connection: ConnectionId, endpoint: Endpoint) {
+        self.network.close(&mut self.agenda, self.now, (connection, endpoint));
+    }
+
+    fn run(&mut self, span: Nanos) {
+        let end = self.now + span;
+        while let Some((at, event)) = self.agenda.pop_due(end) {
+            if let Some(delivery) = self.network.happen(&mut self.agenda, at, event) {
+                let what = match delivery.signal {
+                    Signal::Message(number) => number.to_string(),
+                    Signal::Accepted { .. } => "Accepted".into(),
+                    other => format!("{other:?}"),
+                };
+                self.log.push((at, delivery.to, what));
+            }
+        }
+        self.now = end;
+    }
+
+    /// What arrived since the last look.
+    fn seen(&mut self) -> Vec<String> {
+        self.log.drain(..).map(|(_, _, what)| what).collect()
+    }
+}
+
+fn numbers(range: std::ops::Range<u32>) -> Vec<String> {
+    range.map(|number| number.to_string()).collect()
+}
+
+#[test]
+fn messages_of_one_direction_never_overtake() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    for step in 0..200 {
+        lab.send(connection, A, step * 10..(step + 1) * 10);
+        lab.run(20_000);
+    }
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), numbers(0..2000));
+}
+
+#[test]
+fn a_cut_holds_what_is_sent_and_a_retransmission_after_the_heal_delivers_it() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    assert!(lab.network.link(0, 1).cut(FAULT));
+    assert!(lab.network.link(1, 0).cut(FAULT));
+    let began = lab.now;
+    lab.send(connection, A, 0..3);
+    lab.run(SECOND);
+    assert!(lab.seen().is_empty());
+    // Three packets, and retransmissions after 0.2 and 0.6 s.
+    assert_eq!(lab.network.link(0, 1).join(FAULT), Some(5));
+    lab.network.link(1, 0).join(FAULT);
+    lab.run(SECOND);
+    let at = lab.log[0].0 - began;
+    assert_eq!(lab.seen(), numbers(0..3));
+    // The next retransmission comes 1.4 s after the first attempt.
+    assert!((1_400 * MILLISECOND..1_410 * MILLISECOND).contains(&at), "{at}");
+}
+
+#[test]
+fn a_cut_of_the_way_back_stalls_the_sender_after_its_window() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.network.link(1, 0).cut(FAULT);
+    lab.send(connection, A, 0..15);
+    lab.run(100 * MILLISECOND);
+    assert_eq!(lab.seen(), numbers(0..10));
+    let acknowledgements = lab.network.link(1, 0).join(FAULT);
+    assert!(acknowledgements >= Some(10), "{acknowledgements:?}");
+    lab.run(SECOND);
+    assert_eq!(lab.seen(), numbers(10..15));
+}
+
+#[test]
+fn a_handshake_needs_both_directions_and_is_repeated() {
+    for (from, to) in [(0, 1), (1, 0)] {
+        let mut lab = Lab::new();
+        lab.network.link(from, to).cut(FAULT);
+        lab.connect(A, B);
+        lab.run(2 * SECOND);
+        assert!(lab.seen().is_empty());
+        // At once and after one second.
+        assert_eq!(lab.network.link(from, to).join(FAULT), Some(2));
+        lab.run(2 * SECOND);
+        assert_eq!(lab.seen(), ["Accepted", "Opened"]);
+    }
+}
+
+#[test]
+fn a_dead_process_refuses_and_its_connections_close() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.send(connection, B, 1..2);
+    lab.network.process_died(&mut lab.agenda, lab.now, 1);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["1", "Closed"], "what it had sent comes first");
+    lab.connect(A, B);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["Refused"]);
+    lab.network.process_started(1);
+    lab.connect(A, B);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["Accepted", "Opened"]);
+}
+
+#[test]
+fn a_close_is_held_back_by_a_cut_like_data() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.network.link(0, 1).cut(FAULT);
+    lab.close(connection, A);
+    lab.run(5 * SECOND);
+    assert!(lab.seen().is_empty());
+    lab.network.link(0, 1).join(FAULT);
+    lab.run(10 * SECOND);
+    assert_eq!(lab.seen(), ["Closed"]);
+}
+
+#[test]
+fn nothing_arrives_at_an_end_that_has_closed() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.send(connection, B, 0..3);
+    lab.close(connection, A);
+    lab.send(connection, A, 5..6);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["Closed"]);
+}
+
+#[test]
+fn cuts_between_nodes_leave_clients_alone() {
+    let mut lab = Lab::new();
+    for (from, to) in [(0, 1), (1, 0)] {
+        lab.network.link(from, to).cut(FAULT);
+    }
+    let connection = lab.connect(CLIENT, B);
+    lab.run(10 * MILLISECOND);
+    lab.send(connection, CLIENT, 0..2);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["Accepted", "Opened", "0", "1"]);
+    assert_eq!(lab.network.link(0, 1).join(FAULT), Some(0));
+}
+
+#[test]
+fn loss_delays_by_whole_retransmission_timeouts() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.network.link(0, 1).set_latency(100_000, 0);
+    lab.network.link(0, 1).set_loss(0.5);
+    let began = lab.now;
+    lab.send(connection, A, 0..50);
+    lab.run(3_600 * SECOND);
+    let slowest = lab.log.last().unwrap().0 - began;
+    assert_eq!(lab.seen(), numbers(0..50));
+    assert!(slowest > 200 * MILLISECOND, "{slowest}");
+}
+
+#[test]
+fn a_link_cut_twice_stays_cut_until_both_have_joined_it() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    let second = FaultId(2);
+    assert!(lab.network.link(0, 1).cut(FAULT) && lab.network.link(0, 1).cut(second));
+    assert!(!lab.network.link(0, 1).cut(second), "the same fault cuts once");
+    lab.send(connection, A, 0..1);
+    assert_eq!(lab.network.link(0, 1).join(FAULT), Some(1));
+    assert_eq!(lab.network.link(0, 1).join(FAULT), None);
+    assert_eq!(lab.network.link(0, 1).cut_by(), Some(second));
+    lab.run(SECOND);
+    assert!(lab.seen().is_empty());
+    assert_eq!(lab.network.link(0, 1).join(second), Some(2));
+    lab.run(SECOND);
+    assert_eq!(lab.seen(), ["0"]);
+}
+
+#[test]
+fn probes_show_cuts_and_are_not_counted() {
+    let mut lab = Lab::new();
+    lab.network.link(0, 1).cut(FAULT);
+    let there = lab.network.probe(&mut lab.agenda, lab.now, 0, 1);
+    let back = lab.network.probe(&mut lab.agenda, lab.now, 1, 0);
+    lab.run(10 * MILLISECOND);
+    assert!(!lab.network.probe_arrived(there) && lab.network.probe_arrived(back));
+    assert_eq!(lab.network.link(0, 1).join(FAULT), Some(0));
+}

@@ -10,15 +10,16 @@ use std::collections::VecDeque;
 use tokio::sync::oneshot;
 
 use super::host::Host;
-use super::message::{Message, Operation, Read, Refusal, Reply, Response, Write};
+use super::message::{Message, Operation, Read, Response, Write};
 use super::{CLIENT_PORT, SessionId, Zxid};
 use crate::cluster::{CoordinationError, SessionEvent, WatchEvent};
 use crate::op::{MILLISECOND, Nanos};
 use crate::sim::network::{ConnectionId, Signal};
 
+mod requests;
 mod watchers;
 
-use watchers::{WatchedThing, Watchers};
+use watchers::Watchers;
 
 pub(super) type Answer = Result<Response, CoordinationError>;
 
@@ -139,6 +140,12 @@ impl Client {
 
     pub fn state(&self) -> SessionEvent {
         self.state
+    }
+
+    /// The world has ended: nothing will be answered any more.
+    pub fn abandon(&mut self) {
+        self.fail_to_establish(CoordinationError::NotConnected("the simulation has ended".into()));
+        self.finish(SessionEvent::Closed);
     }
 
     /// Its owner has gone.
@@ -322,31 +329,6 @@ impl Client {
         }
     }
 
-    fn on_reply(&mut self, host: &mut Host, reply: Reply) {
-        let Some(sent) = self.under_way.pop_front() else { return };
-        debug_assert_eq!(sent.cxid, reply.cxid, "answers come in the order of requests");
-        if reply.result == Err(Refusal::SessionExpired) {
-            let error = CoordinationError::SessionExpired { sent: true };
-            self.answer(sent.request, Err(error));
-            self.finish(SessionEvent::Expired);
-            self.hang_up(host);
-            return;
-        }
-        if matches!(sent.request.operation, Operation::Read(Read::Ping)) {
-            self.pinging = false;
-        } else {
-            self.last_zxid = self.last_zxid.max(reply.zxid);
-        }
-        let closed = matches!(sent.request.operation, Operation::Write(Write::CloseSession));
-        self.answer(sent.request, reply.result.map_err(CoordinationError::from));
-        if closed {
-            self.finish(SessionEvent::Closed);
-            self.hang_up(host);
-        } else if self.progress == Progress::Proving && self.under_way.is_empty() {
-            self.become_ready(host);
-        }
-    }
-
     fn become_ready(&mut self, host: &mut Host) {
         self.progress = Progress::Ready;
         if let Some(established) = self.established.take()
@@ -365,71 +347,6 @@ impl Client {
         }
     }
 
-    /// Hands an answer to whoever still waits for it.
-    fn answer(&mut self, request: Request, answer: Answer) {
-        match request.asker {
-            Asker::Nobody => {}
-            Asker::Answer(sender) => drop(sender.send(answer)),
-            Asker::WatchSet(sender) => {
-                drop(sender.send(self.set_watch(request.operation, answer)));
-            }
-        }
-    }
-
-    /// Remembers the watch here and now: its event may follow the answer at once.
-    fn set_watch(&mut self, operation: Operation, answer: Answer) -> WatchSet {
-        let (path, thing) = match (operation, answer) {
-            (Operation::Read(Read::Exists { path, .. }), Ok(_)) => (path, WatchedThing::Present),
-            (Operation::Read(Read::Exists { path, .. }), Err(CoordinationError::NoNode)) => {
-                (path, WatchedThing::Missing)
-            }
-            (Operation::Read(Read::Children { path, .. }), Ok(_)) => (path, WatchedThing::Children),
-            (_, Err(error)) => return Err(error),
-            (operation, Ok(_)) => {
-                let why = format!("{operation:?} sets no watch");
-                return Err(CoordinationError::BadArguments(why));
-            }
-        };
-        Ok(self.watchers.add(path, thing))
-    }
-
-    pub(super) fn ask(
-        &mut self,
-        host: &mut Host,
-        operation: Operation,
-    ) -> oneshot::Receiver<Answer> {
-        let (sender, receiver) = oneshot::channel();
-        self.submit(host, Request { operation, asker: Asker::Answer(sender) });
-        receiver
-    }
-
-    pub(super) fn watch(&mut self, host: &mut Host, read: Read) -> oneshot::Receiver<WatchSet> {
-        let (sender, receiver) = oneshot::channel();
-        let operation = Operation::Read(read);
-        self.submit(host, Request { operation, asker: Asker::WatchSet(sender) });
-        receiver
-    }
-
-    /// Takes a request; it is sent at once or when there is a connection.
-    fn submit(&mut self, host: &mut Host, request: Request) {
-        if self.is_over() {
-            self.answer(request, Err(CoordinationError::SessionExpired { sent: false }));
-        } else if self.progress == Progress::Ready {
-            self.transmit(host, request);
-        } else {
-            self.waiting.push_back(request);
-        }
-    }
-
-    fn transmit(&mut self, host: &mut Host, request: Request) {
-        let Some(connection) = self.connection else { return };
-        let cxid = self.next_cxid;
-        self.next_cxid += 1;
-        self.last_sent = host.now;
-        host.send(connection, Message::Request { cxid, operation: request.operation.clone() });
-        self.under_way.push_back(Sent { cxid, request });
-    }
-
     /// Ends the session once all earlier requests have been sent.
     pub(super) fn close(&mut self, host: &mut Host) {
         if self.closing {
@@ -444,12 +361,6 @@ impl Client {
     fn send_close(&mut self, host: &mut Host) {
         let operation = Operation::Write(Write::CloseSession);
         self.transmit(host, Request { operation, asker: Asker::Nobody });
-    }
-
-    fn fail_under_way(&mut self, error: &CoordinationError) {
-        for sent in std::mem::take(&mut self.under_way) {
-            self.answer(sent.request, Err(error.clone()));
-        }
     }
 
     /// The session is over: nothing that waits will be done.

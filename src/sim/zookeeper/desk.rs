@@ -157,7 +157,7 @@ impl Server {
                     host.send(leader, Message::Revalidate { session });
                 }
             }
-            Role::Booting | Role::Looking(_) => {}
+            Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
     }
 

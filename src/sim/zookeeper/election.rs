@@ -14,6 +14,8 @@ use crate::sim::network::ConnectionId;
 
 /// How long a quorum's choice waits for a better vote.
 const DECIDE_AFTER: Nanos = 200 * MILLISECOND;
+/// Taking up a role costs a server this long: it stops and starts what serves its clients.
+const SETTLE: (Nanos, Nanos) = (20 * MILLISECOND, 150 * MILLISECOND);
 const RESEND_FIRST: Nanos = 200 * MILLISECOND;
 const RESEND_LONGEST: Nanos = 60 * SECOND;
 /// A handshake that takes longer is given up and begun anew.
@@ -163,12 +165,12 @@ impl Server {
     /// A vote from a server that follows or leads.
     fn on_settled(&mut self, host: &mut Host, from: ServerId, state: PeerState, vote: Vote) {
         let (id, quorum, round) = (self.id, self.quorum(), self.round);
+        // Rounds may differ among followers of one leader; the epoch that it established does not.
+        let of = (vote.leader, vote.peer_epoch);
         let Role::Looking(election) = &mut self.role else { return };
         let confirmed = |votes: &BTreeMap<ServerId, (Vote, PeerState)>| {
-            let alike = votes
-                .values()
-                .filter(|(other, _)| (other.leader, other.round) == (vote.leader, vote.round))
-                .count();
+            let alike =
+                votes.values().filter(|(other, _)| (other.leader, other.peer_epoch) == of).count();
             let leads = if vote.leader == id {
                 vote.round == round
             } else {
@@ -189,10 +191,16 @@ impl Server {
     fn elect(&mut self, host: &mut Host, vote: Vote) {
         self.leave_role(host);
         self.vote = vote;
-        if vote.leader == self.id {
+        self.role = Role::Settling;
+        let after = host.rng.between(SETTLE.0, SETTLE.1);
+        self.wake(host, after, Alarm::Settle);
+    }
+
+    pub(super) fn settle(&mut self, host: &mut Host) {
+        if self.vote.leader == self.id {
             self.lead(host);
         } else {
-            self.follow(host, vote.leader);
+            self.follow(host, self.vote.leader);
         }
     }
 

@@ -7,7 +7,7 @@ use super::host::Host;
 use super::message::{Message, Response, SyncPlan};
 use super::server::{Alarm, Role, Server};
 use super::tree::Tree;
-use super::{INIT_LIMIT, QUORUM_PORT, SYNC_LIMIT, ServerId, SessionId, TICK, Variant, Zxid};
+use super::{INIT_LIMIT, QUORUM_PORT, SYNC_LIMIT, ServerId, SessionId, TICK, Zxid};
 use crate::op::{MILLISECOND, Nanos};
 use crate::sim::network::ConnectionId;
 
@@ -100,7 +100,7 @@ impl Server {
         }
     }
 
-    pub(super) fn from_leader(
+    pub(super) fn hear_leader(
         &mut self,
         host: &mut Host,
         connection: ConnectionId,
@@ -116,7 +116,7 @@ impl Server {
             Message::Proposal(txn) => {
                 let zxid = txn.zxid;
                 if zxid > self.storage.last_zxid() {
-                    self.storage.append(txn);
+                    self.storage.append(host.now, txn);
                 }
                 let flush = host.rng.between(FLUSH.0, FLUSH.1);
                 host.send_after(flush, connection, Message::Ack { zxid });
@@ -128,7 +128,7 @@ impl Server {
             }
             Message::LeaderInfo { epoch } => self.on_leader_info(host, connection, epoch),
             Message::Sync(plan) => {
-                self.take_over(&plan);
+                self.take_over(host.now, &plan);
                 host.send(connection, Message::AckNewLeader);
             }
             Message::UpToDate { committed } => self.on_up_to_date(host, committed),
@@ -164,15 +164,13 @@ impl Server {
     }
 
     /// Makes the log a prefix of the leader's. From here on the epoch is this server's own.
-    fn take_over(&mut self, plan: &SyncPlan) {
+    fn take_over(&mut self, now: Nanos, plan: &SyncPlan) {
         if let Some(snapshot) = &plan.snapshot {
             self.storage.replace(Rc::clone(snapshot));
             self.tree = Tree::clone(snapshot);
             self.committed = self.tree.zxid;
         }
-        if let Some(zxid) = plan.truncate_after
-            && self.variant != Variant::NoSyncTruncation
-        {
+        if let Some(zxid) = plan.truncate_after {
             self.storage.truncate_after(zxid);
             self.committed = self.committed.min(zxid);
             if self.tree.zxid > zxid {
@@ -181,15 +179,17 @@ impl Server {
         }
         for txn in &plan.entries {
             if txn.zxid > self.storage.last_zxid() {
-                self.storage.append(Rc::clone(txn));
+                self.storage.append(now, Rc::clone(txn));
             }
         }
+        self.storage.flush();
         self.storage.current_epoch = plan.epoch;
     }
 
     fn on_up_to_date(&mut self, host: &mut Host, committed: Zxid) {
         let Role::Following(following) = &mut self.role else { return };
         following.up_to_date = true;
+        self.vote.peer_epoch = self.storage.current_epoch;
         self.committed = self.committed.max(committed);
         self.apply_committed(host);
         self.begin_serving();

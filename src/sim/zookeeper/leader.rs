@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    pub(super) fn from_learner(
+    pub(super) fn hear_learner(
         &mut self,
         host: &mut Host,
         connection: ConnectionId,
@@ -203,7 +203,7 @@ impl Server {
         };
         let Forwarded { session, cxid, .. } = *request;
         let txn = Rc::new(Txn { zxid, session, cxid, change });
-        self.storage.append(Rc::clone(&txn));
+        self.storage.append(host.now, Rc::clone(&txn));
         if self.variant == Variant::LosesAckedWrite {
             self.acknowledge_first(host, txn);
             return;

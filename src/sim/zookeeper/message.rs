@@ -208,6 +208,8 @@ pub enum Refusal {
     BadVersion,
     NotEmpty,
     NoChildrenForEphemerals,
+    /// The server itself needs this znode.
+    SpecialPath,
     SessionExpired,
 }
 
@@ -219,6 +221,9 @@ impl From<Refusal> for CoordinationError {
             Refusal::BadVersion => CoordinationError::BadVersion,
             Refusal::NotEmpty => CoordinationError::NotEmpty,
             Refusal::NoChildrenForEphemerals => CoordinationError::NoChildrenForEphemerals,
+            Refusal::SpecialPath => {
+                CoordinationError::BadArguments("this znode cannot be deleted".into())
+            }
             Refusal::SessionExpired => CoordinationError::SessionExpired { sent: true },
         }
     }

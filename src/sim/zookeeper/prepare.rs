@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::message::{Part, Path, Refusal, Write};
-use super::tree::{Tree, split};
+use super::tree::{SPECIAL_PATHS, Tree, split};
 use super::txn::{Change, Step};
 use super::{SessionId, Variant, Zxid};
 use crate::cluster::CreateMode;
@@ -112,6 +112,9 @@ impl Preparation<'_> {
                 self.staged.push((path.clone(), record));
                 let version = record.version;
                 Ok(Step::Set { path: path.clone(), data: data.clone(), version })
+            }
+            Part::Delete { path, .. } if SPECIAL_PATHS.contains(&&**path) => {
+                Err(Refusal::SpecialPath)
             }
             Part::Delete { path, version } => {
                 let (parent_path, _) = split(path);

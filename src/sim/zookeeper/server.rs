@@ -28,6 +28,8 @@ pub struct Timer {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Alarm {
     Boot,
+    /// A server that knows its role has set itself up for it.
+    Settle,
     Resend,
     Decide {
         ballot: u32,
@@ -48,6 +50,8 @@ pub(super) enum Alarm {
 pub(super) enum Role {
     Booting,
     Looking(Election),
+    /// Elected or following, and not yet ready for it.
+    Settling,
     Following(Following),
     Leading(Leading),
 }
@@ -113,7 +117,10 @@ impl Server {
 
     /// The process is gone, and with it all but the disk.
     pub fn crash(&mut self) {
-        let storage = std::mem::take(&mut self.storage);
+        let mut storage = std::mem::take(&mut self.storage);
+        if self.variant == Variant::AcksUnflushed {
+            storage.lose_unflushed();
+        }
         let phase = self.phase + 1;
         *self = Server::new(self.id, self.servers, self.variant);
         self.tree = Tree::clone(storage.snapshot());
@@ -125,7 +132,7 @@ impl Server {
     pub fn status(&self) -> Status {
         let mode = match &self.role {
             Role::Booting => "booting",
-            Role::Looking(_) => "looking",
+            Role::Looking(_) | Role::Settling => "looking",
             Role::Following(_) => "follower",
             Role::Leading(_) => "leader",
         };
@@ -141,6 +148,18 @@ impl Server {
     /// The committed state, for tests and reports.
     pub fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    #[cfg(test)]
+    pub fn snapshot_zxid(&self) -> Zxid {
+        self.storage.snapshot().zxid
+    }
+
+    /// What has been applied after this zxid, in order.
+    #[cfg(test)]
+    pub fn applied_after(&self, zxid: Zxid) -> Vec<Rc<Txn>> {
+        let applied = self.storage.after(zxid).take_while(|txn| txn.zxid <= self.tree.zxid);
+        applied.cloned().collect()
     }
 
     pub fn signal(&mut self, host: &mut Host, connection: ConnectionId, signal: Signal<Message>) {
@@ -168,6 +187,7 @@ impl Server {
         }
         match timer.alarm {
             Alarm::Boot => self.look_for_leader(host),
+            Alarm::Settle => self.settle(host),
             Alarm::Resend => self.resend_votes(host),
             Alarm::Decide { ballot } => self.decide(host, ballot),
             Alarm::Dial => self.dial(host),
@@ -191,7 +211,7 @@ impl Server {
             | Message::Pong { .. }
             | Message::Forward(_)
             | Message::SyncRequest { .. }
-            | Message::Revalidate { .. } => self.from_learner(host, connection, message),
+            | Message::Revalidate { .. } => self.hear_learner(host, connection, message),
             Message::LeaderInfo { .. }
             | Message::Sync(_)
             | Message::UpToDate { .. }
@@ -199,7 +219,7 @@ impl Server {
             | Message::Commit { .. }
             | Message::Ping
             | Message::SyncReply { .. }
-            | Message::Revalidated { .. } => self.from_leader(host, connection, message),
+            | Message::Revalidated { .. } => self.hear_leader(host, connection, message),
             Message::Connect { session, timeout, last_zxid } => {
                 self.on_connect(host, connection, session, (timeout, last_zxid));
             }
@@ -223,8 +243,8 @@ impl Server {
     pub(super) fn peer_state(&self) -> PeerState {
         match self.role {
             Role::Booting | Role::Looking(_) => PeerState::Looking,
-            Role::Following(_) => PeerState::Following,
-            Role::Leading(_) => PeerState::Leading,
+            _ if self.vote.leader == self.id => PeerState::Leading,
+            _ => PeerState::Following,
         }
     }
 
@@ -233,7 +253,7 @@ impl Server {
         match std::mem::replace(&mut self.role, Role::Booting) {
             Role::Following(following) => following.close(host),
             Role::Leading(leading) => leading.close(host),
-            Role::Booting | Role::Looking(_) => {}
+            Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
         self.desk.close_all(host);
         self.serving = false;
@@ -257,7 +277,7 @@ impl Server {
                     host.send(leader, Message::Forward(Rc::new(forwarded)));
                 }
             }
-            Role::Booting | Role::Looking(_) => {}
+            Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
     }
 
@@ -314,7 +334,7 @@ impl Server {
             Role::Following(following) => {
                 following.touched.insert(session);
             }
-            Role::Booting | Role::Looking(_) => {}
+            Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
     }
 }

@@ -6,7 +6,10 @@ use std::rc::Rc;
 use super::Zxid;
 use super::tree::Tree;
 use super::txn::Txn;
+use crate::op::{MILLISECOND, Nanos};
 
+/// How long the planted bug that acknowledges before it flushes puts off flushing.
+const LAZY_FLUSH: Nanos = 500 * MILLISECOND;
 /// Log entries after which committed ones are folded into a snapshot.
 const SNAPSHOT_EVERY: usize = 20_000;
 
@@ -18,6 +21,9 @@ pub struct Storage {
     pub current_epoch: u32,
     snapshot: Rc<Tree>,
     log: VecDeque<Rc<Txn>>,
+    /// What a lazy disk would have; a diligent one has it all.
+    flushed: Zxid,
+    flushed_at: Nanos,
 }
 
 impl Storage {
@@ -29,8 +35,21 @@ impl Storage {
         self.log.back().map_or(self.snapshot.zxid, |txn| txn.zxid)
     }
 
-    pub fn append(&mut self, txn: Rc<Txn>) {
+    pub fn append(&mut self, now: Nanos, txn: Rc<Txn>) {
+        if now >= self.flushed_at + LAZY_FLUSH {
+            self.flush();
+            self.flushed_at = now;
+        }
         self.log.push_back(txn);
+    }
+
+    pub fn flush(&mut self) {
+        self.flushed = self.last_zxid();
+    }
+
+    /// A crash of the planted bug that acknowledges before it flushes.
+    pub fn lose_unflushed(&mut self) {
+        self.truncate_after(self.flushed.max(self.snapshot.zxid));
     }
 
     /// Entries with a zxid above this one, in order.

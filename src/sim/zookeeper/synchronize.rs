@@ -75,6 +75,7 @@ impl Server {
         self.committed = self.storage.last_zxid();
         self.apply_committed(host);
         let committed = self.committed;
+        self.vote.peer_epoch = self.storage.current_epoch;
         let Role::Leading(leading) = &mut self.role else { return };
         for (session, timeout) in self.tree.sessions() {
             leading.sessions.track(host.now, *session, *timeout);

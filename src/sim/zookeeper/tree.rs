@@ -63,8 +63,10 @@ pub struct Tree {
     pub(super) ephemerals: BTreeMap<SessionId, BTreeSet<Path>>,
 }
 
+/// What every ensemble starts with, and nobody can delete.
+pub const SPECIAL_PATHS: [&str; 4] = ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"];
+
 impl Default for Tree {
-    /// What every ensemble starts with.
     fn default() -> Self {
         let mut tree = Tree {
             zxid: 0,
@@ -72,7 +74,7 @@ impl Default for Tree {
             sessions: BTreeMap::new(),
             ephemerals: BTreeMap::new(),
         };
-        for path in ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"] {
+        for path in SPECIAL_PATHS {
             tree.znodes.insert(path.into(), Znode::new(Data::from([]), 0, 0));
             let (parent, name) = split(path);
             if !name.is_empty()

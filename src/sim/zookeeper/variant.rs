@@ -15,7 +15,7 @@ pub enum Variant {
     AsShipped,
     LosesAckedWrite,
     StaleBarrier,
-    NoSyncTruncation,
+    AcksUnflushed,
     VotesById,
     CasRaces,
 }
@@ -42,7 +42,7 @@ impl Variant {
         Variant::AsShipped,
         Variant::LosesAckedWrite,
         Variant::StaleBarrier,
-        Variant::NoSyncTruncation,
+        Variant::AcksUnflushed,
         Variant::VotesById,
         Variant::CasRaces,
     ];
@@ -52,7 +52,7 @@ impl Variant {
             Variant::AsShipped => "as-shipped",
             Variant::LosesAckedWrite => "loses-acked-write",
             Variant::StaleBarrier => "stale-barrier",
-            Variant::NoSyncTruncation => "no-sync-truncation",
+            Variant::AcksUnflushed => "acks-unflushed",
             Variant::VotesById => "votes-by-id",
             Variant::CasRaces => "cas-races",
         }
@@ -69,9 +69,9 @@ impl Variant {
                 "a server answers a write before its own copy shows it, so a read that follows \
                  in the same session is stale"
             }
-            Variant::NoSyncTruncation => {
-                "a rejoining server keeps the uncommitted end of its log, so it shows writes that \
-                 never happened"
+            Variant::AcksUnflushed => {
+                "a server acknowledges proposals that are not on its disk yet, so the end of its log \
+                 is gone after a crash, and with it a write if enough servers crash together"
             }
             Variant::VotesById => {
                 "the election ignores who has the longest log, so a lagging server may lead and \

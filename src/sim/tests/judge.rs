@@ -1,0 +1,85 @@
+//! What must hold, whatever breaks: kept as a run goes on, each violation in words.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::sim::world::World;
+use crate::sim::zookeeper::{Txn, Zxid};
+
+/// A write or a barrier read that was confirmed: the register's version and value then.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub key: u64,
+    pub version: i32,
+    pub value: String,
+    pub by: String,
+}
+
+#[derive(Default)]
+pub struct Judge {
+    pub violations: Vec<String>,
+    pub confirmed: usize,
+    /// The newest version that anybody has been shown or promised, by key.
+    floors: BTreeMap<u64, i32>,
+    /// Each version of a register has one value.
+    values: BTreeMap<(u64, i32), String>,
+    /// Everything that any server has applied, in order.
+    ledger: BTreeMap<Zxid, Rc<Txn>>,
+    /// How far each server's log has been compared, by process.
+    compared: BTreeMap<(u8, Option<u32>), Zxid>,
+    leaders: BTreeMap<u32, u8>,
+}
+
+impl Judge {
+    /// The version below which no operation that begins now may see the register.
+    pub fn floor(&self, key: u64) -> i32 {
+        self.floors.get(&key).copied().unwrap_or(0)
+    }
+
+    /// A linearizable operation that began at `floor` has ended.
+    pub fn saw(&mut self, seen: Seen, floor: i32) {
+        self.confirmed += 1;
+        let Seen { key, version, value, by } = seen;
+        if version < floor {
+            self.violations.push(format!("{by}: key {key} at version {version}, was {floor}"));
+        }
+        let known = self.values.entry((key, version)).or_insert_with(|| value.clone());
+        if *known != value {
+            self.violations.push(format!("{by}: key {key} v{version} is {value}, was {known}"));
+        }
+        let floor = self.floors.entry(key).or_insert(0);
+        *floor = version.max(*floor);
+    }
+
+    /// Compares what all servers have applied, and who leads.
+    pub fn look(&mut self, world: &World, servers: u8) {
+        for node in 0..servers {
+            let server = world.server(node);
+            let status = server.status();
+            if status.leads {
+                let leader = *self.leaders.entry(status.epoch).or_insert(node);
+                if leader != node {
+                    let epoch = status.epoch;
+                    self.violations.push(format!("{leader} and {node} both lead epoch {epoch}"));
+                }
+            }
+            let mark = (node, world.pid(node));
+            let from = self.compared.get(&mark).copied().unwrap_or(server.snapshot_zxid());
+            self.compare(node, from, &server.applied_after(from));
+            self.compared.insert(mark, status.zxid.max(from));
+        }
+    }
+
+    fn compare(&mut self, node: u8, from: Zxid, applied: &[Rc<Txn>]) {
+        let newest = self.ledger.keys().next_back().copied().unwrap_or(0);
+        let until = applied.last().map_or(from, |txn| txn.zxid);
+        let shared = applied.iter().take_while(|txn| txn.zxid <= newest).count();
+        let known = self.ledger.range(..=until).map(|(_, txn)| txn).filter(|txn| txn.zxid > from);
+        if !known.eq(&applied[..shared]) {
+            self.violations.push(format!("server {node} applied another history after {from:#x}"));
+        }
+        for txn in &applied[shared..] {
+            self.ledger.insert(txn.zxid, Rc::clone(txn));
+        }
+    }
+}
