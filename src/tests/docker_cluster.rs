@@ -1,6 +1,6 @@
 //! The docker world against a real engine and real ZooKeeper servers.
 
-mod harness;
+pub mod harness;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ fn around(cluster: &DockerCluster, alone: &NodeName) -> BTreeSet<Link> {
 
 #[test]
 fn sessions_on_different_servers_do_all_that_zookeeper_does() {
-    with_engine("sessions", |engine| async move {
+    with_engine(|engine| async move {
         let scratch = Scratch::new(engine);
         let cluster = scratch.up(3).await;
         assert!(cluster.view().await.is_healthy());
@@ -149,7 +149,7 @@ async fn ephemerals_end_with_their_session(one: &impl Coordination, two: impl Co
 
 #[test]
 fn a_leader_is_cut_off_and_joined_again() {
-    with_engine("partition", |engine| async move {
+    with_engine(|engine| async move {
         let scratch = Scratch::new(engine);
         let cluster = scratch.up(3).await;
         let old = leader(&cluster).await;
@@ -185,7 +185,7 @@ fn a_leader_is_cut_off_and_joined_again() {
 
 #[test]
 fn killed_and_frozen_servers_come_back() {
-    with_engine("processes", |engine| async move {
+    with_engine(|engine| async move {
         let scratch = Scratch::new(engine);
         let cluster = scratch.up(3).await;
         let name = leader(&cluster).await;
@@ -223,7 +223,7 @@ fn killed_and_frozen_servers_come_back() {
 
 #[test]
 fn two_runs_at_once_do_not_meet() {
-    with_engine("two", |engine| async move {
+    with_engine(|engine| async move {
         let (one, two) = (Scratch::new(engine.clone()), Scratch::new(engine.clone()));
         let (first, second) = tokio::join!(one.up(1), two.up(1));
         let addresses = |cluster: &DockerCluster| cluster.topology().nodes[0].address;
@@ -245,7 +245,7 @@ fn two_runs_at_once_do_not_meet() {
 #[test]
 fn an_orchestrator_to_be_killed() {
     let Ok(run) = std::env::var(harness::VICTIM) else { return };
-    with_engine("victim", |engine| async move {
+    with_engine(|engine| async move {
         let scratch = Scratch::of(engine, run.parse().expect("a run id"));
         let cluster = scratch.up(3).await;
         let cut = Action::Cut { fault: FaultId(1), links: around(&cluster, &node(1)) };
@@ -258,7 +258,7 @@ fn an_orchestrator_to_be_killed() {
 
 #[test]
 fn what_a_killed_orchestrator_leaves_is_swept_away() {
-    with_engine("sweep", |engine| async move {
+    with_engine(|engine| async move {
         let scratch = Scratch::new(engine.clone());
         let mut victim = harness::victim("an_orchestrator_to_be_killed", &scratch.run);
         let found = of(&engine, &scratch.run).await;
@@ -282,7 +282,7 @@ async fn of(engine: &Engine, run: &RunId) -> FoundRun {
 
 #[test]
 fn a_subnet_that_is_taken_is_refused_and_nothing_is_left() {
-    with_engine("subnet", |engine| async move {
+    with_engine(|engine| async move {
         let (one, two) = (Scratch::new(engine.clone()), Scratch::new(engine.clone()));
         let cluster = one.up(1).await;
         let octets = cluster.topology().nodes[0].address.octets();
@@ -300,7 +300,7 @@ fn a_subnet_that_is_taken_is_refused_and_nothing_is_left() {
 
 #[test]
 fn a_server_that_ends_early_is_an_error_with_its_last_lines() {
-    with_engine("early", |engine| async move {
+    with_engine(|engine| async move {
         let scratch = Scratch::new(engine.clone());
         let mut spec = scratch.spec(1);
         // Less than its heap, so that the kernel ends it.
@@ -314,7 +314,7 @@ fn a_server_that_ends_early_is_an_error_with_its_last_lines() {
 
 #[test]
 fn a_cluster_that_is_left_goes_on_until_it_is_removed() {
-    with_engine("keep", |engine| async move {
+    with_engine(|engine| async move {
         let scratch = Scratch::new(engine.clone());
         let cluster = scratch.up(1).await;
         let address = cluster.topology().nodes[0].address;
@@ -330,7 +330,7 @@ fn a_cluster_that_is_left_goes_on_until_it_is_removed() {
 
 #[test]
 fn the_doctor_finds_this_engine_fit() {
-    with_engine("doctor", |engine| async move {
+    with_engine(|engine| async move {
         let findings = examine(Ok(engine)).await;
         for finding in &findings {
             println!("{:4} {}: {}", finding.grade.name(), finding.name, finding.what);

@@ -1,6 +1,6 @@
 //! The report in a real browser: it draws, it fits, it complains of nothing and asks for nothing.
 //!
-//! Runs with `STORMGLASS_BROWSER=1` and needs Chromium. With `STORMGLASS_SCREENSHOT=out.png` as well it
+//! Runs with `STORMGLASS_TESTS=browser` and needs Chromium. With `STORMGLASS_SCREENSHOT=out.png` as well it
 //! leaves pictures: `out.png` (from the verdict to the latency plot at 1280 px, light,
 //! made a little smaller), `out-dark.png`, `out-390.png`,
 //! `out-390-dark.png`, and the whole page as `out-whole.png`, `out-whole-dark.png`, `out-whole-390.png`;
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use self::browser::{Browser, Picture};
 use crate::fixture::{self, Run};
+use crate::gate::wanted;
 
 const WIDE: (u32, u32) = (1280, 960);
 /// Down to the end of the latency plot.
@@ -22,11 +23,7 @@ const NARROW: (u32, u32) = (390, 844);
 
 /// `None`, and a word about it, unless a browser was asked for.
 fn browser() -> Option<Browser> {
-    if std::env::var("STORMGLASS_BROWSER").is_ok_and(|value| value == "1") {
-        return Some(Browser::start());
-    }
-    println!("not run: needs STORMGLASS_BROWSER=1");
-    None
+    wanted("browser").then(Browser::start)
 }
 
 #[test]

@@ -19,6 +19,8 @@ use stormglass::agent::protocol::{Enrollment, Place};
 use stormglass::docker::agent::{Agent, AgentPlan, RUN_LABEL};
 use stormglass::docker::self_image;
 
+use crate::gate::wanted;
+
 const NODES: usize = 3;
 const SUBNET_TRIES: u8 = 20;
 
@@ -44,8 +46,8 @@ pub fn with_scratch<F>(name: &str, test: impl FnOnce(Scratch) -> F + Send + 'sta
 where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
-    if std::env::var("STORMGLASS_DOCKER").as_deref() != Ok("1") {
-        return println!("not run: needs STORMGLASS_DOCKER=1");
+    if !wanted("docker") {
+        return;
     }
     let run = format!("test-{name}-{}", std::process::id());
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

@@ -11,6 +11,8 @@ use stormglass::docker::{
     ClusterSpec, DockerCluster, Engine, Limits, RunId, remove, runs, self_image,
 };
 
+use crate::gate::wanted;
+
 const EXECUTABLE: &str = env!("CARGO_BIN_EXE_stormglass");
 
 /// Tells a test that it is the process to be killed, and for which run.
@@ -34,12 +36,11 @@ pub fn victim(test: &str, run: &RunId) -> Child {
 }
 
 /// Runs a test against the engine, or says why not.
-pub fn with_engine<F>(name: &str, test: impl FnOnce(Engine) -> F)
+pub fn with_engine<F>(test: impl FnOnce(Engine) -> F)
 where
     F: Future<Output = ()>,
 {
-    if std::env::var_os("STORMGLASS_DOCKER").is_none_or(|value| value != "1") {
-        println!("not run: docker {name} (set STORMGLASS_DOCKER=1 to run it)");
+    if !wanted("docker") {
         return;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

@@ -1,0 +1,176 @@
+//! Faults: a server killed under load and started again, a session left to expire.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use futures::future::join_all;
+use stormglass::cluster::{
+    Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, SessionEvent,
+};
+use stormglass::op::NodeName;
+
+use super::{Halt, Played, Player, Seat, broken, disturbed, fired, resolve};
+use crate::differential::script::{Place, RESIDENTS, Request, Slot, TREE, Victim};
+use crate::differential::trace::{Fired, Reaction, Record, Risked};
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Of each session, while a server is killed.
+const RISKED_MAX: usize = 100;
+const RISKED_EVERY: Duration = Duration::from_millis(40);
+
+impl<C: Cluster> Player<'_, C> {
+    async fn act(&self, action: Action) -> Played<()> {
+        match self.cluster.apply(&action).await {
+            Ok(Applied::Installed { .. }) => Ok(()),
+            Ok(other) => Err(broken(format!("{}: {other:?}", action.name()))),
+            Err(error) => Err(broken(format!("{}: {error:#}", action.name()))),
+        }
+    }
+
+    pub(super) async fn kill(&mut self, victim: Victim) -> Played<Record> {
+        let node = match victim {
+            Victim::Leader => self.leader.clone(),
+            Victim::Follower => self.followers()[0].clone(),
+        };
+        let at_node = self.seats.iter().filter(|(_, seat)| seat.node == node);
+        let struck = at_node.map(|(slot, _)| *slot).collect();
+        let round = self.records.len();
+        let (count, over) = (Cell::new(0), Cell::new(false));
+        let load = self.seats.iter().map(|(slot, seat)| {
+            let risk = Risk { count: &count, over: &over, round, slot: *slot };
+            risk.write(&seat.session, &self.labels)
+        });
+        let fault = async {
+            let done = self.kill_and_start(&node).await;
+            over.set(true);
+            done
+        };
+        let (done, risked) = futures::join!(fault, join_all(load));
+        done?;
+        let mut risked = risked.concat();
+        let fired = self.settle().await?;
+        self.decide(&mut risked).await?;
+        let tree = Some(self.look(RESIDENTS[0]).await?);
+        Ok(Record { reaction: Reaction::Killed { victim, struck, risked }, fired, tree })
+    }
+
+    async fn kill_and_start(&self, node: &NodeName) -> Played<()> {
+        self.act(Action::Kill { node: node.clone() }).await?;
+        while self.cluster.view().await.leaders().all(|leader| leader == node) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        self.act(Action::Start { node: node.clone() }).await?;
+        while !self.cluster.view().await.is_healthy() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// Waits until all serve and every session is connected and up to date again.
+    async fn settle(&mut self) -> Played<Vec<Fired>> {
+        loop {
+            let view = self.cluster.view().await;
+            let leader = view.leaders().next().filter(|_| view.is_healthy()).cloned();
+            if let Some(leader) = leader {
+                self.leader = leader;
+                match self.barrier_for_all().await {
+                    // A connection was lost so late that nobody knew it yet.
+                    Err(Halt::Disturbed(_)) => self.all_alive()?,
+                    done => return done,
+                }
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn all_alive(&self) -> Played<()> {
+        let over = |seat: &&Seat<C::Session>| seat.session.state() == SessionEvent::Expired;
+        match self.seats.values().find(over) {
+            Some(seat) => Err(Halt::Disturbed(format!("session {} expired", seat.serial))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the risked writes happened, as an up-to-date session sees.
+    async fn decide(&mut self, risked: &mut [Risked]) -> Played<()> {
+        let session = &self.seat(RESIDENTS[0])?.session;
+        let asked: Vec<_> = risked.iter().map(|risked| session.exists(&risked.path)).collect();
+        for (risked, stat) in risked.iter_mut().zip(join_all(asked).await) {
+            let stat = stat.map_err(|error| disturbed(&risked.path, &error))?;
+            risked.created_by = stat.map(|stat| stat.czxid);
+        }
+        Ok(())
+    }
+
+    /// Freezes the session's server until the ensemble has forgotten the session, and its client too.
+    pub(super) async fn expire(&mut self, slot: Slot) -> Played<Record> {
+        let marker = format!("{}/{}", resolve::MARKERS, self.records.len());
+        let marker = self.labels.absolute(&marker);
+        let seat = self.seat(slot)?;
+        let node = seat.node.clone();
+        let created = seat.session.create(&marker, b"", CreateMode::Ephemeral).await;
+        created.map_err(|error| disturbed("marker", &error))?;
+        self.act(Action::Pause { node: node.clone() }).await?;
+        self.forgotten(slot, &marker).await?;
+        self.act(Action::Resume { node }).await?;
+        let get = Request::Get(Place::Named(TREE.to_owned()));
+        let reply = self.submit(slot, &get)?.await;
+        let mut seat = self.seats.remove(&slot).ok_or_else(|| broken("the seat is empty"))?;
+        let mut all = fired(slot, &mut seat.watches, &self.labels);
+        let closed = seat.session.close().await;
+        all.extend(self.settle().await?);
+        let tree = Some(self.look(RESIDENTS[0]).await?);
+        Ok(Record { reaction: Reaction::Expired { reply, closed }, fired: all, tree })
+    }
+
+    async fn forgotten(&self, slot: Slot, marker: &str) -> Played<()> {
+        let seat = self.seats.get(&slot).ok_or_else(|| broken("the seat is empty"))?;
+        let observer = self.seats.values().find(|other| other.node != seat.node);
+        let observer = observer.ok_or_else(|| broken("nobody can watch the expiry"))?;
+        while !matches!(observer.session.exists(marker).await, Ok(None)) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        let mut state = seat.session.state();
+        while state != SessionEvent::Expired {
+            state = seat.session.changed(state).await;
+        }
+        Ok(())
+    }
+}
+
+/// The load of one session while a server is killed.
+struct Risk<'a> {
+    /// Moments of asking and answering, of all sessions.
+    count: &'a Cell<u64>,
+    over: &'a Cell<bool>,
+    round: usize,
+    slot: Slot,
+}
+
+impl Risk<'_> {
+    fn moment(&self) -> u64 {
+        self.count.set(self.count.get() + 1);
+        self.count.get()
+    }
+
+    async fn write(self, session: &impl Coordination, labels: &resolve::Labels) -> Vec<Risked> {
+        let mut all = Vec::new();
+        while !self.over.get() && all.len() < RISKED_MAX {
+            let Risk { round, slot, .. } = self;
+            let name = format!("{}/{round}-{slot}-{}", resolve::RISK, all.len());
+            let path = labels.absolute(&name);
+            let asked = self.moment();
+            let outcome = session.create(&path, b"", CreateMode::Persistent).await;
+            let answered = self.moment();
+            let shown = session.exists(&path).await.ok().map(|stat| stat.is_some());
+            let over = matches!(outcome, Err(CoordinationError::SessionExpired { .. }));
+            let risked = Risked { slot, path, asked, answered, outcome, shown, created_by: None };
+            all.push(risked);
+            if over {
+                break;
+            }
+            tokio::time::sleep(RISKED_EVERY).await;
+        }
+        all
+    }
+}

@@ -1,0 +1,112 @@
+//! What may differ between two worlds that played the same script. Everything else may not.
+//!
+//! - Transaction ids: only their order must agree, over the whole trace.
+//! - Local reads may be stale, each in its own way: see [`lawful`].
+//! - Writes made while a server was killed: see [`lawful`]. Which writes those were is not compared.
+//! - The text of an error about arguments.
+
+mod lawful;
+mod order;
+
+use std::fmt::Debug;
+
+use stormglass::cluster::{MultiResult, Stat};
+
+use self::order::Order;
+use super::trace::{Answer, Reaction, Record, Reply, Trace, Tree};
+
+pub use lawful::{Figures, lawful};
+
+use super::script::{Script, Step};
+
+/// Whether the model's trace may stand for the other one. If so, figures of both.
+pub fn allowed(script: &Script, model: &Trace, real: &Trace) -> Result<[Figures; 2], String> {
+    let steps = script.steps.len();
+    same("the number of records", &model.records.len(), &steps)?;
+    same("the number of records", &real.records.len(), &steps)?;
+    let lawful_model = lawful(script, model).map_err(|why| format!("the model: {why}"))?;
+    let lawful_real = lawful(script, real).map_err(|why| format!("the other world: {why}"))?;
+    let mut order = Order::default();
+    for (index, step) in script.steps.iter().enumerate() {
+        let (model, real) = (&model.records[index], &real.records[index]);
+        agree(step, model, real, &mut order).map_err(|why| {
+            let all = format!("the model: {:?}\nthe other: {:?}", model.reaction, real.reaction);
+            format!("step {index}, {step:?}\n{why}\n{all}")
+        })?;
+    }
+    Ok([lawful_model, lawful_real])
+}
+
+fn same<T: PartialEq + Debug>(what: &str, model: &T, real: &T) -> Result<(), String> {
+    if model == real {
+        return Ok(());
+    }
+    Err(format!("{what} differs:\n  model {model:?}\n  other {real:?}"))
+}
+
+fn agree(step: &Step, model: &Record, real: &Record, order: &mut Order) -> Result<(), String> {
+    same("what fired", &model.fired, &real.fired)?;
+    match (&model.reaction, &real.reaction) {
+        // Each of them was looked at by itself.
+        (Reaction::Replied { .. }, Reaction::Replied { .. })
+            if matches!(step, Step::Local { .. }) => {}
+        (Reaction::Killed { .. }, Reaction::Killed { .. }) => {}
+        (Reaction::Replied { reply: model, .. }, Reaction::Replied { reply: real, .. }) => {
+            agree_on_reply(model, real, order)?;
+        }
+        (Reaction::Replies(model), Reaction::Replies(real)) => {
+            for (model, real) in model.iter().zip(real) {
+                agree_on_reply(model, real, order)?;
+            }
+            same("the number of replies", &model.len(), &real.len())?;
+        }
+        (model, real) => same("the reaction", model, real)?,
+    }
+    match (&model.tree, &real.tree) {
+        (Some(model), Some(real)) => agree_on_tree(model, real, order),
+        (model, real) => same("whether the tree was read", &model.is_some(), &real.is_some()),
+    }
+}
+
+fn agree_on_reply(model: &Reply, real: &Reply, order: &mut Order) -> Result<(), String> {
+    match (model, real) {
+        (Ok(Answer::Data(model_data, model)), Ok(Answer::Data(real_data, real))) => {
+            same("data", model_data, real_data)?;
+            agree_on_stat(model, real, order)
+        }
+        (Ok(Answer::Stat(Some(model))), Ok(Answer::Stat(Some(real))))
+        | (Ok(Answer::Changed(model)), Ok(Answer::Changed(real))) => {
+            agree_on_stat(model, real, order)
+        }
+        (Ok(Answer::Multi(model)), Ok(Answer::Multi(real))) => {
+            same("the number of results", &model.len(), &real.len())?;
+            model.iter().zip(real).try_for_each(|(model, real)| match (model, real) {
+                (MultiResult::Set { stat: model }, MultiResult::Set { stat: real }) => {
+                    agree_on_stat(model, real, order)
+                }
+                _ => same("a result", model, real),
+            })
+        }
+        _ => same("the reply", model, real),
+    }
+}
+
+fn agree_on_stat(model: &Stat, real: &Stat, order: &mut Order) -> Result<(), String> {
+    let without_ids = |stat: &Stat| Stat { czxid: 0, mzxid: 0, pzxid: 0, ..*stat };
+    same("a stat", &without_ids(model), &without_ids(real))?;
+    order.pair("czxid", model.czxid, real.czxid)?;
+    order.pair("mzxid", model.mzxid, real.mzxid)?;
+    order.pair("pzxid", model.pzxid, real.pzxid)
+}
+
+fn agree_on_tree(model: &Tree, real: &Tree, order: &mut Order) -> Result<(), String> {
+    let paths = |tree: &Tree| tree.keys().cloned().collect::<Vec<_>>();
+    same("the paths in the tree", &paths(model), &paths(real))?;
+    for ((path, model), real) in model.iter().zip(real.values()) {
+        let of_znode = |why: String| format!("{path} in the tree: {why}");
+        same("data", &model.data, &real.data).map_err(of_znode)?;
+        same("children", &model.children, &real.children).map_err(of_znode)?;
+        agree_on_stat(&model.stat, &real.stat, order).map_err(of_znode)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! Draws a script from a seed: few names, so that requests meet.
+
+use std::time::Duration;
+
+use stormglass::cluster::{CreateMode, Watch};
+use stormglass::rng::Rng;
+
+use super::{Change, Place, RESIDENTS, Request, Script, Server, Slot, Step, Version, Victim};
+
+/// Seats of sessions that come and go.
+const VISITORS: [Slot; 2] = [3, 4];
+/// The seat of sessions that are made to expire.
+const DOOMED: Slot = 5;
+
+/// Long enough to outlast any fault of a script.
+const LONG: Duration = Duration::from_secs(30);
+/// More than any server grants.
+const TOO_LONG: Duration = Duration::from_secs(200);
+/// Short, so that its expiry can be awaited.
+const SHORT: Duration = Duration::from_secs(2);
+
+const NAMES: [&str; 7] = ["/t/a", "/t/b", "/t/a/x", "/t/a/y", "/t/b/x", "/t/a/x/z", "/t/c"];
+const PREFIXES: [&str; 5] = ["/t/n-", "/t/a/n-", "/t/b/n-", "/t/a/x/n-", "/t/a/"];
+const WRONG: [&str; 4] = ["", "t/a", "/t//a", "/t/a/../b"];
+
+const MODES: [CreateMode; 4] = [
+    CreateMode::Persistent,
+    CreateMode::Ephemeral,
+    CreateMode::PersistentSequential,
+    CreateMode::EphemeralSequential,
+];
+
+struct Draw {
+    rng: Rng,
+    /// Seats taken now.
+    open: Vec<Slot>,
+    steps: Vec<Step>,
+}
+
+/// A script of about this many steps, with an expiry or two and the kill of a leader and a follower.
+pub fn generate(seed: u64, length: usize) -> Script {
+    let rng = Rng::from_seed(seed).fork("script");
+    let mut draw = Draw { rng, open: Vec::new(), steps: Vec::new() };
+    for slot in RESIDENTS {
+        draw.open(slot, Server::Numbered(slot), LONG);
+    }
+    let mut faults = [Fault::Kill(Victim::Leader), Fault::Kill(Victim::Follower), Fault::Expiry];
+    draw.rng.shuffle(&mut faults);
+    for fault in faults {
+        for _ in 0..length / (faults.len() + 1) {
+            draw.step();
+        }
+        match fault {
+            Fault::Kill(victim) => draw.steps.push(Step::Kill { victim }),
+            Fault::Expiry => draw.expiry(),
+        }
+    }
+    while draw.steps.len() < length {
+        draw.step();
+    }
+    Script { seed, steps: draw.steps }
+}
+
+#[derive(Clone, Copy)]
+enum Fault {
+    Kill(Victim),
+    Expiry,
+}
+
+impl Draw {
+    fn below(&mut self, bound: usize) -> usize {
+        self.rng.below(bound as u64) as usize
+    }
+
+    fn open(&mut self, slot: Slot, server: Server, timeout: Duration) {
+        self.open.push(slot);
+        self.steps.push(Step::Open { slot, server, timeout });
+    }
+
+    fn anyone(&mut self) -> Slot {
+        let index = self.below(self.open.len());
+        self.open[index]
+    }
+
+    /// Now and then a reader follows a writer at once, when it is most likely to be late.
+    fn step(&mut self) {
+        let slot = self.anyone();
+        match self.below(100) {
+            0..8 => self.visit(),
+            8..16 => {
+                let request = self.read();
+                self.steps.push(Step::Certain { slot, request });
+            }
+            16..32 => {
+                let request = if self.rng.chance(0.2) { self.sync() } else { self.read() };
+                self.steps.push(Step::Local { slot, request });
+            }
+            32..47 => {
+                let watch = *self.rng.pick(&[Watch::Data, Watch::Children]).expect("two");
+                let place = self.place();
+                self.steps.push(Step::Watch { slot, place, watch });
+            }
+            47..52 => {
+                let count = 2 + self.below(5);
+                let requests = (0..count).map(|_| self.any_request()).collect();
+                self.steps.push(Step::Burst { slot, requests });
+            }
+            _ => {
+                let request = self.write();
+                self.steps.push(Step::Certain { slot, request });
+                if self.rng.chance(0.4) {
+                    let (slot, request) = (self.anyone(), self.read());
+                    self.steps.push(Step::Local { slot, request });
+                }
+            }
+        }
+    }
+
+    /// A visitor comes or goes.
+    fn visit(&mut self) {
+        let slot = VISITORS[self.below(VISITORS.len())];
+        match self.open.iter().position(|open| *open == slot) {
+            Some(position) => {
+                self.open.remove(position);
+                self.steps.push(Step::Close { slot });
+            }
+            None => {
+                let server = Server::Numbered(self.below(RESIDENTS.len()));
+                let timeout = if self.rng.chance(0.3) { TOO_LONG } else { LONG };
+                self.open(slot, server, timeout);
+            }
+        }
+    }
+
+    /// A session comes, leaves ephemeral znodes and watches, and expires.
+    fn expiry(&mut self) {
+        let slot = DOOMED;
+        self.steps.push(Step::Open { slot, server: Server::Follower, timeout: SHORT });
+        for _ in 0..3 {
+            let mode = [CreateMode::Ephemeral, CreateMode::EphemeralSequential][self.below(2)];
+            let create = self.create_as(mode);
+            self.steps.push(Step::Certain { slot, request: Request::Change(create) });
+            let (watcher, place) = (self.anyone(), Place::Existing(self.below(40)));
+            self.steps.push(Step::Watch { slot: watcher, place, watch: Watch::Data });
+        }
+        let place = Place::Named("/t/a".to_owned());
+        self.steps.push(Step::Watch { slot, place, watch: Watch::Data });
+        self.steps.push(Step::Expire { slot });
+    }
+
+    fn place(&mut self) -> Place {
+        match self.below(20) {
+            0..10 => Place::Named((*self.rng.pick(&NAMES).expect("names")).to_owned()),
+            10..12 => {
+                let prefix = *self.rng.pick(&PREFIXES).expect("prefixes");
+                Place::Named(format!("{prefix}{:010}", self.below(6)))
+            }
+            _ => Place::Existing(self.below(40)),
+        }
+    }
+
+    /// One in thirty has a form that no server takes.
+    fn place_or_wrong(&mut self) -> Place {
+        if self.below(30) > 0 {
+            return self.place();
+        }
+        Place::Named((*self.rng.pick(&WRONG).expect("wrong paths")).to_owned())
+    }
+
+    fn version(&mut self) -> Version {
+        match self.below(10) {
+            0..3 => Version::Any,
+            3..8 => Version::Right(0),
+            8 => Version::Right(1),
+            _ => Version::Exactly(self.below(3) as i32),
+        }
+    }
+
+    fn data(&mut self) -> Vec<u8> {
+        let length = self.below(4);
+        (0..length).map(|_| b'0' + self.below(10) as u8).collect()
+    }
+
+    fn create(&mut self) -> Change {
+        let mode = match self.below(10) {
+            0..5 => MODES[0],
+            5..7 => MODES[1],
+            7 => MODES[2],
+            _ => MODES[3],
+        };
+        self.create_as(mode)
+    }
+
+    fn create_as(&mut self, mode: CreateMode) -> Change {
+        let place = if mode.is_sequential() {
+            Place::Named((*self.rng.pick(&PREFIXES).expect("prefixes")).to_owned())
+        } else {
+            self.place_or_wrong()
+        };
+        Change::Create { place, data: self.data(), mode }
+    }
+
+    fn change(&mut self) -> Change {
+        match self.below(10) {
+            0..5 => self.create(),
+            5..8 => {
+                let (place, version) = (self.place_or_wrong(), self.version());
+                Change::Set { place, data: self.data(), version }
+            }
+            _ => Change::Delete { place: self.place_or_wrong(), version: self.version() },
+        }
+    }
+
+    fn part(&mut self) -> Change {
+        if self.rng.chance(0.25) {
+            return Change::Check { place: self.place(), version: self.version() };
+        }
+        self.change()
+    }
+
+    fn write(&mut self) -> Request {
+        if self.rng.chance(0.7) {
+            return Request::Change(self.change());
+        }
+        let count = self.below(5);
+        Request::Multi((0..count).map(|_| self.part()).collect())
+    }
+
+    fn read(&mut self) -> Request {
+        let place = self.place();
+        match self.below(3) {
+            0 => Request::Get(place),
+            1 => Request::Exists(place),
+            _ => Request::Children(place),
+        }
+    }
+
+    fn sync(&mut self) -> Request {
+        Request::Sync(self.place())
+    }
+
+    fn any_request(&mut self) -> Request {
+        match self.below(10) {
+            0..6 => self.write(),
+            6..9 => self.read(),
+            _ => self.sync(),
+        }
+    }
+}
