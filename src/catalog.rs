@@ -36,7 +36,7 @@ impl Entry {
 pub enum CatalogError {
     #[error("there is no {what} `{name}`{}; `stormglass list {list}` shows all", suggest(.near))]
     Unknown { what: &'static str, list: &'static str, name: String, near: Option<String> },
-    #[error("cannot read {}: {error}", path.display())]
+    #[error("cannot read {}: {error}; expected a file of YAML text, check the path", path.display())]
     Unreadable { path: PathBuf, error: std::io::Error },
 }
 
@@ -75,7 +75,7 @@ impl Catalog {
         };
         let safe =
             given || path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-        if safe && path.is_file() {
+        if given || (safe && path.is_file()) {
             let text = std::fs::read_to_string(&path)
                 .map_err(|error| CatalogError::Unreadable { path: path.clone(), error })?;
             return Ok(Entry { name: name.into(), origin: path.display().to_string(), text });

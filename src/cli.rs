@@ -72,8 +72,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { exit::USAGE } else { exit::VALID };
+            return refused(&error);
         }
     };
     match cli.command {
@@ -89,6 +88,26 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Command::Agent(arguments) => crate::agent::run(arguments),
         Command::Hold => crate::agent::hold(),
     }
+}
+
+/// Prints help as it is, and what is wrong with arguments as one paragraph.
+fn refused(error: &clap::Error) -> i32 {
+    use clap::error::ErrorKind;
+    let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !error.use_stderr() || is_help {
+        let _ = error.print();
+        return if is_help { exit::USAGE } else { exit::VALID };
+    }
+    let text = error.render().to_string();
+    let told = text.split("\n\n").filter(|part| {
+        let part = part.trim_start();
+        !part.starts_with("Usage:") && !part.starts_with("For more information")
+    });
+    let told: Vec<String> =
+        told.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let told = told.join("; ");
+    let told = told.strip_prefix("error: ").unwrap_or(&told);
+    fail(exit::USAGE, format!("{told}; `--help` shows what is expected"))
 }
 
 /// A runtime for commands that talk to an engine.

@@ -10,25 +10,35 @@ use crate::checker::{
 use crate::history::History;
 use crate::nemesis::{FaultRecord, coverage};
 use crate::report::Results;
+use crate::run::Interrupt;
 use crate::scenario::Scenario;
 
 /// How long and how big checking may get.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct Limits {
     pub time: Duration,
     pub memory_bytes: usize,
+    /// Raised twice, it ends checking at once, with what has been settled.
+    pub interrupt: Interrupt,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { time: Duration::from_secs(60), memory_bytes: 4 << 30 }
+        let (time, memory_bytes) = (Duration::from_secs(60), 4 << 30);
+        Limits { time, memory_bytes, interrupt: Interrupt::default() }
     }
 }
 
 /// Runs these checkers, each under the same limits.
-pub fn check(history: &History, checkers: &mut [Box<dyn Checker>], limits: Limits) -> Vec<Finding> {
-    let end = Instant::now() + limits.time;
-    let exhausted = move || Instant::now() >= end;
+pub fn check(
+    history: &History,
+    checkers: &mut [Box<dyn Checker>],
+    limits: &Limits,
+) -> Vec<Finding> {
+    // A budget beyond what a clock can hold never ends.
+    let end = Instant::now().checked_add(limits.time);
+    let interrupt = limits.interrupt.clone();
+    let exhausted = move || end.is_some_and(|end| Instant::now() >= end) || interrupt.count() > 1;
     let budget = Budget { exhausted: &exhausted, memory: limits.memory_bytes };
     compose(history, checkers, &budget).findings
 }
@@ -52,7 +62,7 @@ pub fn conclude(
     scenario: &Scenario,
     history: &History,
     broken: &[String],
-    limits: Limits,
+    limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
     let names: Vec<(String, String)> =

@@ -19,6 +19,7 @@ pub mod report;
 pub mod results_folder;
 pub mod rng;
 pub mod run;
+pub mod run_log;
 pub mod scenario;
 pub mod sim;
 pub mod store;

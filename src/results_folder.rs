@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::history::{self, History};
 use crate::report::{ReportInput, Results, html, junit};
 use crate::scenario::Scenario;
+use crate::store::HISTORY;
 
 /// A finished run, or what is readable of one that was killed.
 pub struct ResultsFolder {
@@ -29,20 +30,31 @@ impl ResultsFolder {
             )
         })?;
         let scenario = Scenario::parse(&scenario_path.display().to_string(), &text)?;
-        let (history, damage) = read_history(&path.join("history.jsonl.zst"))?;
+        let history_path = path.join(HISTORY);
+        let ReadHistory { history, damage, flaw } = read_history(&history_path)?;
+        if let Some(flaw) = flaw {
+            bail!(
+                "{}: {flaw}; no run records that, so the file was edited: restore it from a copy, or \
+                 run the command in {} again",
+                history_path.display(),
+                path.join("repro.txt").display()
+            );
+        }
         Ok(ResultsFolder { path: path.to_owned(), scenario, history, damage })
     }
 
     /// Writes results.json, report.html, junit.xml and repro.txt.
     pub fn write_results(&self, results: &Results) -> anyhow::Result<()> {
         let yaml = self.scenario.to_yaml();
-        let folder = self.path.display().to_string();
-        let generated_at = now();
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let folder = self.name_of(&path);
+        let started_at = started_at(&path);
         let environment = self.environment();
         let input = ReportInput {
             scenario_yaml: &yaml,
-            started_at: self.started_at(),
-            generated_at: &generated_at,
+            started_at: &started_at,
+            // A report that is written again is the same to the byte.
+            generated_at: "",
             folder: &folder,
             environment: &environment,
         };
@@ -59,10 +71,11 @@ impl ResultsFolder {
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// The time in the folder's name, `20260904T101500.123Z-s42`.
-    fn started_at(&self) -> &str {
-        let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.split("-s").next().unwrap_or_default()
+    /// The folder from its results folder on, wherever this process runs.
+    fn name_of(&self, path: &Path) -> String {
+        let depth = Path::new(self.scenario.family()).components().count() + 2;
+        let parts: Vec<_> = path.components().rev().take(depth).collect();
+        parts.into_iter().rev().collect::<PathBuf>().display().to_string()
     }
 
     fn environment(&self) -> Vec<(String, String)> {
@@ -77,14 +90,30 @@ impl ResultsFolder {
     }
 }
 
-fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+/// The time in the folder's name, `20260904T101500.123Z-s42`, as people write it.
+fn started_at(path: &Path) -> String {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let time = name.split("-s").next().unwrap_or_default();
+    let parsed = time.parse::<jiff::Timestamp>();
+    parsed.map_or(time.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
-/// Reads a history of any format, and says what is missing at its end, if anything.
-pub fn read_history(path: &Path) -> anyhow::Result<(History, Option<String>)> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+/// A history as it was read, and what is wrong with it.
+pub struct ReadHistory {
+    pub history: History,
+    /// What is missing at its end, if anything.
+    pub damage: Option<String>,
+    /// The first mark of an edit. Histories of other tools may have such marks by their nature.
+    pub flaw: Option<String>,
+}
+
+/// Reads a history of any format.
+pub fn read_history(path: &Path) -> anyhow::Result<ReadHistory> {
+    let bytes = std::fs::read(path).with_context(|| {
+        format!("cannot read {}; expected a history, check the path", path.display())
+    })?;
     let recording = history::read(&bytes, &path.display().to_string())?;
-    let damage = recording.damage.map(|damage| damage.to_string());
-    Ok((recording.history, damage))
+    let damage = recording.damage.map(|damage| format!("{}: {damage}", path.display()));
+    let flaw = recording.flaws.first().map(ToString::to_string);
+    Ok(ReadHistory { history: recording.history, damage, flaw })
 }

@@ -89,6 +89,14 @@ impl Scenario {
         serde_yaml::to_string(self).expect("a scenario is plain data")
     }
 
+    /// What runs of this workload are filed under: its name, or that of its file.
+    pub fn family(&self) -> &str {
+        match self.name.strip_suffix(".yaml") {
+            Some(path) => path.rsplit('/').next().unwrap_or(path),
+            None => &self.name,
+        }
+    }
+
     /// The names of the nodes that this scenario will have, in topology order.
     pub fn node_names(&self) -> Vec<String> {
         let numbered = |(role, count): (&crate::cluster::Role, &usize)| {
@@ -139,8 +147,8 @@ impl Scenario {
     pub fn repro(&self) -> String {
         let mut command = format!(
             "stormglass run {} --nemesis {} --world {} --seed {}",
-            self.name,
-            self.nemesis,
+            quoted(&self.name),
+            quoted(&self.nemesis),
             self.world.name(),
             self.seed
         );

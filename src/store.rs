@@ -4,9 +4,10 @@
 
 mod error;
 mod history_writer;
+mod latest;
 mod ledger;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
@@ -14,6 +15,7 @@ use jiff::Timestamp;
 
 pub use error::StoreError;
 pub use history_writer::HistoryWriter;
+use latest::LatestLink;
 pub use ledger::{Ledger, LedgerEntry, LedgerReading, read_ledger};
 
 use crate::history::{self, Recording};
@@ -24,13 +26,17 @@ pub const HISTORY: &str = "history.jsonl.zst";
 /// Faults written ahead, in the results folder of a run that has any.
 pub const LEDGER: &str = "ledger.jsonl";
 
-/// The name of the links to the newest run.
-const LATEST: &str = "latest";
+/// What we did, for people.
+const RUN_LOG: &str = "run.log";
 
 /// One run's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     path: PathBuf,
+    /// How to take the folder back; empty for the folder of an earlier run.
+    links: Vec<LatestLink>,
+    /// The folders above it that were made for it, outermost first.
+    made: Vec<PathBuf>,
 }
 
 impl Store {
@@ -44,20 +50,32 @@ impl Store {
         seed: u64,
     ) -> Result<Store, StoreError> {
         let family = join(root, workload)?;
-        make_folder(&family)?;
+        let made = missing_folders(&family);
         let name = format!("{}-s{seed}", time.strftime("%Y%m%dT%H%M%S%.3fZ"));
-        let path = make_fresh_folder(&family, &name)?;
-        let linked = link_latest(root, &path).and_then(|()| link_latest(&family, &path));
-        if let Err(error) = linked {
-            remove_empty(&path, root);
-            return Err(error);
+        let path = make_folder(&family).and_then(|()| make_fresh_folder(&family, &name));
+        let path = path.inspect_err(|_| remove_empty(&made))?;
+        let mut store = Store { path, links: Vec::new(), made };
+        match store.link(root).and_then(|()| store.link(&family)) {
+            Ok(()) => Ok(store),
+            Err(error) => {
+                store.abandon();
+                Err(error)
+            }
         }
-        Ok(Store { path })
     }
 
-    /// Takes back a folder in which nothing has been written, with the links to it.
-    pub fn abandon(self, root: &Path) {
-        remove_empty(&self.path, root);
+    /// Takes the folder back with all that is in it; the links point to where they did before.
+    pub fn abandon(self) {
+        for link in self.links.iter().rev() {
+            link.restore();
+        }
+        let _ = fs::remove_dir_all(&self.path);
+        remove_empty(&self.made);
+    }
+
+    fn link(&mut self, folder: &Path) -> Result<(), StoreError> {
+        self.links.push(LatestLink::point(folder, &self.path)?);
+        Ok(())
     }
 
     /// The folder of an earlier run.
@@ -66,7 +84,7 @@ impl Store {
         if !metadata.is_dir() {
             return Err(StoreError::new("open", path, ErrorKind::NotADirectory.into()));
         }
-        Ok(Store { path: path.into() })
+        Ok(Store { path: path.into(), links: Vec::new(), made: Vec::new() })
     }
 
     pub fn path(&self) -> &Path {
@@ -90,6 +108,13 @@ impl Store {
     /// Begins the run's history.
     pub fn history_writer(&self) -> Result<HistoryWriter, StoreError> {
         HistoryWriter::create(&self.path.join(HISTORY))
+    }
+
+    /// Begins the run's log of what we do.
+    pub fn run_log(&self) -> Result<File, StoreError> {
+        let path = self.path.join(RUN_LOG);
+        let file = fs::OpenOptions::new().append(true).create_new(true).open(&path);
+        file.map_err(|error| StoreError::new("create", &path, error))
     }
 
     /// Begins the run's ledger of faults.
@@ -149,27 +174,20 @@ fn make_fresh_folder(family: &Path, name: &str) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// Removes the folder and those above it, below `root`, as far as they are empty.
-fn remove_empty(path: &Path, root: &Path) {
-    let mut folder = Some(path);
-    while let Some(path) = folder.filter(|path| *path != root && fs::remove_dir(path).is_ok()) {
-        folder = path.parent();
-    }
+/// The folder and those above it that are not there yet, outermost first.
+fn missing_folders(folder: &Path) -> Vec<PathBuf> {
+    let above = folder.ancestors().take_while(|path| !path.as_os_str().is_empty());
+    let mut missing: Vec<PathBuf> =
+        above.take_while(|path| !path.exists()).map(Path::to_path_buf).collect();
+    missing.reverse();
+    missing
 }
 
-/// Points `folder/latest` at the run, relatively, so that results can be moved.
-fn link_latest(folder: &Path, run: &Path) -> Result<(), StoreError> {
-    let link = folder.join(LATEST);
-    let target = run.strip_prefix(folder).unwrap_or(run);
-    let unfinished = folder.join(format!(".{LATEST}-{}", std::process::id()));
-    // Left by a process of the same id that was killed at this point.
-    let _ = fs::remove_file(&unfinished);
-    let linked = std::os::unix::fs::symlink(target, &unfinished)
-        .and_then(|()| fs::rename(&unfinished, &link));
-    linked.map_err(|error| {
-        let _ = fs::remove_file(&unfinished);
-        StoreError::new("link", &link, error)
-    })
+/// Removes these folders, innermost first, as far as they are empty.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders.iter().rev() {
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 #[cfg(test)]

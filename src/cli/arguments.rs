@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::cluster::Role;
+use crate::docker::Subnet;
+use crate::duration::Span;
+use crate::sim::Variant;
 
 /// `NAME=VALUE`, as in `--image zookeeper=zookeeper:3.9`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +46,31 @@ pub fn node_count(text: &str) -> Result<(Role, usize), String> {
 pub fn variant(text: &str) -> Result<(String, String), String> {
     let (role_name, name) = text.split_once('=').unwrap_or((Role::Zookeeper.name(), text));
     role(role_name)?;
-    Ok((role_name.to_owned(), name.to_owned()))
+    let variant: Variant = name.parse().map_err(|error| format!("{error}"))?;
+    Ok((role_name.to_owned(), variant.name().to_owned()))
+}
+
+/// A seed as it was printed.
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+/// A length of time above zero.
+pub fn time(text: &str) -> Result<Span, String> {
+    match text.parse()? {
+        Span(std::time::Duration::ZERO) => Err("expected more than 0s".to_owned()),
+        span => Ok(span),
+    }
+}
+
+/// Cores of a container.
+pub fn cores(text: &str) -> Result<f64, String> {
+    let cores = text.parse().ok().filter(|cores| (0.01..=1024.0).contains(cores));
+    cores.ok_or_else(|| "expected a number of cores from 0.01 to 1024".to_owned())
+}
+
+pub fn subnet(text: &str) -> Result<Subnet, String> {
+    text.parse()
 }
 
 fn role(name: &str) -> Result<Role, String> {

@@ -32,15 +32,20 @@ pub struct Arguments {
 }
 
 pub fn check(arguments: &Arguments) -> i32 {
-    let limits = Limits { time: arguments.budget.0, memory_bytes: arguments.memory };
-    if arguments.path.is_dir() {
-        check_folder(arguments, limits)
-    } else {
-        check_file(arguments, limits)
+    let (time, memory_bytes) = (arguments.budget.0, arguments.memory);
+    let limits = Limits { time, memory_bytes, ..Limits::default() };
+    let path = arguments.path.display();
+    match std::fs::metadata(&arguments.path) {
+        Ok(metadata) if metadata.is_dir() => check_folder(arguments, &limits),
+        Ok(_) => check_file(arguments, &limits),
+        Err(error) => {
+            let expected = "expected a results folder, such as results/latest, or a history file";
+            fail(exit::USAGE, format!("cannot read {path}: {error}; {expected}; check the path"))
+        }
     }
 }
 
-fn check_folder(arguments: &Arguments, limits: Limits) -> i32 {
+fn check_folder(arguments: &Arguments, limits: &Limits) -> i32 {
     let folder = match ResultsFolder::open(&arguments.path) {
         Ok(folder) => folder,
         Err(error) => return fail(exit::USAGE, format!("{error:#}")),
@@ -57,23 +62,33 @@ fn check_folder(arguments: &Arguments, limits: Limits) -> i32 {
     results.exit_code
 }
 
-fn check_file(arguments: &Arguments, limits: Limits) -> i32 {
+fn check_file(arguments: &Arguments, limits: &Limits) -> i32 {
     let model = match arguments.model.as_deref().map(Model::by_name) {
         Some(Ok(model)) => model,
         Some(Err(error)) => return fail(exit::USAGE, error),
         None => {
             let names = Model::NAMES.join(", ");
-            return fail(exit::USAGE, format!("a history file needs --model, one of {names}"));
+            let path = arguments.path.display();
+            return fail(
+                exit::USAGE,
+                format!("{path}: a history file needs --model, one of {names}"),
+            );
         }
     };
-    let (history, damage) = match read_history(&arguments.path) {
+    let read = match read_history(&arguments.path) {
         Ok(read) => read,
         Err(error) => return fail(exit::USAGE, format!("{error:#}")),
     };
-    if let (Some(damage), false) = (&damage, arguments.tolerate_tail) {
+    if let (Some(damage), false) = (&read.damage, arguments.tolerate_tail) {
         return fail(exit::USAGE, format!("{damage}; `--tolerate-tail` judges what is readable"));
     }
-    let findings = conclude::check(&history, &mut model.checkers(), limits);
+    if let Some(flaw) = &read.flaw {
+        let path = arguments.path.display();
+        eprintln!(
+            "stormglass: {path}: {flaw}; no run of ours records that, it is judged as it stands"
+        );
+    }
+    let findings = conclude::check(&read.history, &mut model.checkers(), limits);
     print_findings(&findings, arguments.json);
     match findings.iter().map(|finding| finding.verdict).max() {
         Some(Verdict::Invalid) => exit::INVALID,

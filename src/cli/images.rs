@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{exit, fail};
+use crate::catalog::nearest;
 use crate::docker::{Engine, images};
 use crate::progress::Progress;
 
@@ -42,6 +43,11 @@ pub fn images(arguments: &Arguments) -> i32 {
         Ok(runtime) => runtime,
         Err(error) => return fail(exit::INFRASTRUCTURE, error),
     };
+    if let Some(Command::Build { names }) = &arguments.command
+        && let Some(error) = unknown(names)
+    {
+        return fail(exit::USAGE, error);
+    }
     runtime.block_on(async {
         let engine = match Engine::connect().await {
             Ok(engine) => engine,
@@ -52,6 +58,19 @@ pub fn images(arguments: &Arguments) -> i32 {
             Some(Command::Build { names }) => build(&engine, names, arguments.json).await,
         }
     })
+}
+
+/// What is wrong with the first of these names that is in no catalogue.
+fn unknown(names: &[String]) -> Option<String> {
+    let known = images::names();
+    let name = names.iter().find(|name| !known.contains(name))?;
+    let near = nearest(name, known.iter().map(String::as_str));
+    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let known = known.join(", ");
+    Some(format!(
+        "there is no image `{name}`{near}; there is {known}, and images/{name}/Dockerfile in the current \
+         folder would add it"
+    ))
 }
 
 async fn list(engine: &Engine, as_json: bool) -> i32 {

@@ -28,7 +28,7 @@ pub fn report(arguments: &Arguments) -> i32 {
         eprintln!("stormglass: {damage}; the report shows what is readable");
     }
     let limits = Limits { time: arguments.budget.0, ..Limits::default() };
-    let results = conclude::conclude(&folder.scenario, &folder.history, &[], limits);
+    let results = conclude::conclude(&folder.scenario, &folder.history, &[], &limits);
     match folder.write_results(&results) {
         Ok(()) => {
             println!("{}", folder.path.join("report.html").display());

@@ -8,17 +8,19 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::arguments::{Pair, map, node_count, variant};
+use super::arguments::{Pair, cores, map, node_count, seed, subnet, time, variant};
 use super::{exit, fail};
 use crate::checker::World;
 use crate::cluster::Role;
 use crate::conclude::{Limits, conclude};
+use crate::docker::Subnet;
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
 use crate::history::History;
 use crate::progress::Progress;
 use crate::results_folder::ResultsFolder;
 use crate::run::Interrupt;
+use crate::run_log::RunLog;
 use crate::scenario::{Overrides, Scenario};
 use crate::store::Store;
 
@@ -46,16 +48,16 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value = "sim")]
     world: WorldArgument,
     /// Length of the main phase, instead of the workload's
-    #[arg(long)]
+    #[arg(long, value_parser = time, allow_negative_numbers = true)]
     time: Option<Span>,
     /// Operations a second, instead of the workload's
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     rate: Option<Rate>,
     /// Client processes: 30, or 5n for five a node
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     concurrency: Option<Concurrency>,
     /// The source of all chance; drawn and printed where absent
-    #[arg(long)]
+    #[arg(long, value_parser = seed, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Number of nodes of a service, repeatable
     #[arg(long, value_name = "SERVICE=COUNT", value_parser = node_count)]
@@ -75,13 +77,13 @@ pub struct RunArguments {
     #[arg(long)]
     keep: bool,
     /// The network of the cluster, such as 10.77.0.0/24 (docker); a free one where absent
-    #[arg(long, value_name = "CIDR")]
-    subnet: Option<String>,
+    #[arg(long, value_name = "CIDR", value_parser = subnet)]
+    subnet: Option<Subnet>,
     /// Memory of each container (docker)
-    #[arg(long, default_value = "768m", value_parser = super::arguments::bytes)]
+    #[arg(long, default_value = DEFAULT_NODE_MEMORY, value_parser = super::arguments::bytes)]
     node_memory: usize,
     /// Cores of each container, such as 0.5 (docker); no limit where absent
-    #[arg(long)]
+    #[arg(long, value_name = "CORES", value_parser = cores, allow_negative_numbers = true)]
     node_cpus: Option<f64>,
     /// Where results go
     #[arg(long, default_value = "results")]
@@ -96,6 +98,8 @@ pub struct RunArguments {
     #[arg(long, short)]
     quiet: bool,
 }
+
+const DEFAULT_NODE_MEMORY: &str = "768m";
 
 /// Why a run could not be played at all, with its exit code.
 struct Broken {
@@ -118,6 +122,7 @@ struct Played {
     history: History,
     /// Failures after the history was closed: something could not be removed.
     broken: Vec<String>,
+    log: RunLog,
 }
 
 impl RunArguments {
@@ -142,12 +147,12 @@ impl RunArguments {
     }
 
     fn store(&self, scenario: &Scenario) -> Result<Store, Broken> {
-        Store::create(&self.results, &scenario.name, jiff::Timestamp::now(), scenario.seed)
+        Store::create(&self.results, scenario.family(), jiff::Timestamp::now(), scenario.seed)
             .map_err(Broken::infrastructure)
     }
 
-    fn limits(&self) -> Limits {
-        Limits { time: self.budget.0, memory_bytes: self.memory }
+    fn limits(&self, interrupt: Interrupt) -> Limits {
+        Limits { time: self.budget.0, memory_bytes: self.memory, interrupt }
     }
 
     /// What this world lacks, said before anything starts.
@@ -165,8 +170,24 @@ impl RunArguments {
             WorldArgument::Sim if self.subnet.is_some() => {
                 Some("--subnet: the simulation needs no network; add --world docker")
             }
+            WorldArgument::Sim if self.node_cpus.is_some() => {
+                Some("--node-cpus: the simulation has no containers; add --world docker")
+            }
             _ => None,
         }
+    }
+
+    /// Limits of containers decide what a run does, so its repetition needs them.
+    fn container_limits(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        let default = super::arguments::bytes(DEFAULT_NODE_MEMORY);
+        if self.world == WorldArgument::Docker && Ok(self.node_memory) != default {
+            arguments.extend(["--node-memory".to_owned(), self.node_memory.to_string()]);
+        }
+        if let Some(cpus) = self.node_cpus {
+            arguments.extend(["--node-cpus".to_owned(), cpus.to_string()]);
+        }
+        arguments
     }
 }
 
@@ -191,6 +212,7 @@ fn play_and_judge(arguments: &RunArguments) -> Result<i32, Broken> {
     )
     .map_err(Broken::usage)?;
     scenario.kernel = kernel();
+    scenario.arguments.extend(arguments.container_limits());
     let interrupt = Interrupt::default();
     listen(interrupt.clone()).map_err(Broken::infrastructure)?;
     let progress = Progress::new(arguments.quiet);
@@ -199,7 +221,7 @@ fn play_and_judge(arguments: &RunArguments) -> Result<i32, Broken> {
         World::Sim => sim::play(arguments, &scenario, progress, &interrupt)?,
         World::Docker => docker::play(arguments, &mut scenario, progress, &interrupt)?,
     };
-    judge(arguments, scenario, folder, played)
+    judge(arguments, scenario, folder, played, interrupt)
 }
 
 fn judge(
@@ -207,14 +229,28 @@ fn judge(
     scenario: Scenario,
     store: Store,
     played: Played,
+    interrupt: Interrupt,
 ) -> Result<i32, Broken> {
-    let results = conclude(&scenario, &played.history, &played.broken, arguments.limits());
+    let limits = arguments.limits(interrupt);
+    let results = conclude(&scenario, &played.history, &played.broken, &limits);
     let path = store.path().to_owned();
     let folder = ResultsFolder { path, scenario, history: played.history, damage: None };
     folder.write_results(&results).map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
+    played
+        .log
+        .say(&format!("{}, exit code {}: {}", results.verdict, results.exit_code, results.why));
     let report = folder.path.join("report.html").display().to_string();
     print!("{}", crate::report::terminal(&results, &report, super::colours()));
     Ok(results.exit_code)
+}
+
+/// Begins the run's log.
+fn open_log(store: &Store, scenario: &Scenario) -> Result<RunLog, Broken> {
+    let log = RunLog::new(store.run_log().map_err(Broken::infrastructure)?);
+    log.say(&format!("stormglass {} on {}", scenario.version, scenario.kernel));
+    log.say(&scenario.repro());
+    log.say(&format!("seed {}", scenario.seed));
+    Ok(log)
 }
 
 /// A seed that is easy to type again.
@@ -229,17 +265,16 @@ fn kernel() -> String {
 }
 
 /// Turns SIGINT and SIGTERM into requests to stop, on a thread of its own: the loop of a simulation
-/// has no signals.
+/// has no signals. From its return on, no signal ends the process as it is.
 fn listen(interrupt: Interrupt) -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let entered = runtime.enter();
+    let mut int = signal(SignalKind::interrupt())?;
+    let mut term = signal(SignalKind::terminate())?;
+    drop(entered);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         runtime.block_on(async {
-            use tokio::signal::unix::{SignalKind, signal};
-            let (Ok(mut int), Ok(mut term)) =
-                (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-            else {
-                return;
-            };
             loop {
                 tokio::select! {
                     biased;

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::{Serialize, Serializer};
 
 use crate::op::{Nanos, SECOND};
 use crate::rng::Rng;
 
 /// How many operations arrive per second, on average: above 0, at most 1,000,000.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Rate(f64);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,9 +46,38 @@ impl FromStr for Rate {
     }
 }
 
-impl From<Rate> for f64 {
-    fn from(rate: Rate) -> f64 {
-        rate.0
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
+        deserializer.deserialize_any(RateVisitor)
+    }
+}
+
+/// Checks within the deserializer, so that its error knows the field and line.
+struct RateVisitor;
+
+impl Visitor<'_> for RateVisitor {
+    type Value = Rate;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a rate in operations per second, above 0 and at most 1000000")
+    }
+
+    fn visit_f64<E: Error>(self, rate: f64) -> Result<Rate, E> {
+        Rate::try_from(rate).map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, rate: u64) -> Result<Rate, E> {
+        self.visit_f64(rate as f64)
+    }
+
+    fn visit_i64<E: Error>(self, rate: i64) -> Result<Rate, E> {
+        self.visit_f64(rate as f64)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::cluster::Role;
@@ -99,7 +100,22 @@ impl Serialize for Target {
 
 impl<'de> Deserialize<'de> for Target {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Target, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(TargetVisitor)
+    }
+}
+
+/// Parses within the deserializer, so that its error knows the field and line.
+struct TargetVisitor;
+
+impl Visitor<'_> for TargetVisitor {
+    type Value = Target;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a target: all, one, minority, majority, leader, a role or a node")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Target, E> {
+        text.parse().map_err(E::custom)
     }
 }
 

@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{Catalog, CatalogError};
+use crate::catalog::{Catalog, CatalogError, nearest};
 use crate::nemesis::{Fault, NemesisSpec, Target};
-use crate::scenario::overrides::{Overrides, ScenarioError};
+use crate::scenario::overrides::{Overrides, ScenarioError, Source};
 use crate::scenario::yaml::YamlError;
 
 /// A fault with the name of the nemesis that it came from.
@@ -22,6 +22,14 @@ pub struct NamedFault {
 pub fn load(names: &str, overrides: &Overrides) -> Result<Vec<NamedFault>, ScenarioError> {
     let mut faults = Vec::new();
     for name in names.split(',').map(str::trim) {
+        if name.is_empty() {
+            let message = "expected names with commas between, found an empty one; `none` is the \
+                           nemesis that does nothing";
+            return Err(ScenarioError::Aim {
+                nemesis: format!("'{names}'"),
+                message: message.into(),
+            });
+        }
         for fault in load_one(name, overrides)?.faults {
             faults.push(NamedFault { nemesis: name.to_owned(), fault });
         }
@@ -42,31 +50,55 @@ fn load_one(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioEr
                 Some((base, target)) if Catalog::Nemeses.load(base).is_ok() => {
                     aim(load_named(base, overrides)?, name, target)
                 }
-                _ => Err(unknown.into()),
+                _ => Err(suggested(unknown).into()),
             }
         }
         other => other,
     }
 }
 
+/// The targets that a name may end with.
+const KEYWORDS: [(&str, Target); 5] = [
+    ("all", Target::All),
+    ("one", Target::One),
+    ("minority", Target::Minority),
+    ("majority", Target::Majority),
+    ("leader", Target::Leader),
+];
+
 fn keyword_suffix(name: &str) -> Option<(&str, Target)> {
     let (base, last) = name.rsplit_once('-')?;
-    let target = match last {
-        "all" => Target::All,
-        "one" => Target::One,
-        "minority" => Target::Minority,
-        "majority" => Target::Majority,
-        "leader" => Target::Leader,
-        _ => return None,
-    };
-    Some((base, target))
+    let (_, target) = KEYWORDS.iter().find(|(keyword, _)| *keyword == last)?;
+    Some((base, target.clone()))
+}
+
+/// Suggests aimed names as well: `kill-leader` is in no catalogue.
+fn suggested(unknown: CatalogError) -> CatalogError {
+    match unknown {
+        CatalogError::Unknown { what, list, name, .. } => {
+            let mut names = Catalog::Nemeses.names();
+            let aimed = |base: &String| KEYWORDS.map(|(keyword, _)| format!("{base}-{keyword}"));
+            let aimed: Vec<String> =
+                names.iter().filter(|base| takes_an_aim(base)).flat_map(aimed).collect();
+            names.extend(aimed);
+            let near = nearest(&name, names.iter().map(String::as_str)).map(str::to_owned);
+            CatalogError::Unknown { what, list, name, near }
+        }
+        other => other,
+    }
+}
+
+fn takes_an_aim(name: &str) -> bool {
+    let spec = load_named(name, &Overrides::default());
+    spec.is_ok_and(|spec| spec.faults.iter().any(|fault| fault.target.is_some()))
 }
 
 fn aim(mut spec: NemesisSpec, name: &str, target: Target) -> Result<NemesisSpec, ScenarioError> {
     let aimed: Vec<&mut Fault> =
         spec.faults.iter_mut().filter(|fault| fault.target.is_some()).collect();
     if aimed.is_empty() {
-        let message = "this nemesis picks its own nodes and cannot be aimed".into();
+        let message =
+            "this nemesis picks its own nodes and cannot be aimed; leave the aim out".into();
         return Err(ScenarioError::Aim { nemesis: name.into(), message });
     }
     for fault in aimed {
@@ -77,11 +109,16 @@ fn aim(mut spec: NemesisSpec, name: &str, target: Target) -> Result<NemesisSpec,
 
 fn load_named(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioError> {
     let entry = Catalog::Nemeses.load(name)?;
-    let (origin, text) = overrides.nemesis_text(&entry)?;
-    let spec: NemesisSpec = super::yaml::parse(&origin, &text)?;
+    let source = overrides.nemesis_source(&entry)?;
+    read(&source).map_err(|error| ScenarioError::Nemesis(source.blame(error)))
+}
+
+fn read(source: &Source) -> Result<NemesisSpec, YamlError> {
+    let (origin, text) = (&source.origin, &source.text);
+    let spec: NemesisSpec = super::yaml::parse(origin, text)?;
     for (position, fault) in spec.faults.iter().enumerate() {
         if let Some((field, message)) = fault.flaw() {
-            return Err(YamlError::nth_field(&origin, &text, position, field, &message).into());
+            return Err(YamlError::nth_field(origin, text, position, field, &message));
         }
     }
     Ok(spec)

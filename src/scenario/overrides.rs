@@ -16,18 +16,37 @@ use crate::scenario::yaml::{self, YamlError};
 pub enum ScenarioError {
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    #[error(transparent)]
-    Yaml(#[from] YamlError),
+    #[error("{0}; correct it, `stormglass describe zookeeper/register` shows a sound workload")]
+    Workload(YamlError),
+    #[error("{0}; correct it, `stormglass describe kill` shows a sound nemesis")]
+    Nemesis(YamlError),
     #[error("--nemesis {nemesis}: {message}")]
     Aim { nemesis: String, message: String },
     #[error(
-        "--nemesis {nemesis}: the topology of {workload} has no `{target}`; its nodes are {nodes}"
+        "--nemesis {nemesis}: the topology of {workload} has no `{target}`; aim at one of its nodes, \
+         {nodes}, or change their number with --nodes"
     )]
     Target { nemesis: String, target: String, workload: String, nodes: String },
     #[error("--set {set}: {message}")]
     Set { set: String, message: String },
     #[error("--nodes {role}: this workload has no service `{role}`; it has {has}")]
     Nodes { role: String, has: String },
+    #[error("--image {name}: this workload runs no image of that name; it runs {has}")]
+    Image { name: String, has: String },
+}
+
+/// A file's text with the changes made to it, and what to call it in errors.
+pub(super) struct Source {
+    pub origin: String,
+    pub text: String,
+    changed: bool,
+}
+
+impl Source {
+    /// Lines of a changed text are in no file that a person could open.
+    pub fn blame(&self, error: YamlError) -> YamlError {
+        if self.changed { YamlError { line: None, ..error } } else { error }
+    }
 }
 
 /// Changes to a scenario's files, in the words of the command line.
@@ -74,30 +93,41 @@ impl Overrides {
     }
 
     pub fn workload(&self, entry: &Entry) -> Result<WorkloadSpec, ScenarioError> {
-        let (origin, text) =
-            self.apply(entry, |path| !path.starts_with("nemesis."), "workload.")?;
-        let mut spec: WorkloadSpec = yaml::parse(&origin, &text)?;
-        for (role, count) in &self.nodes {
-            match spec.services.get_mut(role) {
-                Some(nodes) => *nodes = *count,
-                None => {
-                    let has =
-                        spec.services.keys().map(|role| role.name()).collect::<Vec<_>>().join(", ");
-                    return Err(ScenarioError::Nodes { role: role.to_string(), has });
-                }
-            }
-        }
+        let source = self.apply(entry, |path| !path.starts_with("nemesis."), "workload.")?;
+        let (origin, text) = (&source.origin, &source.text);
+        let read = |parsed: Result<WorkloadSpec, YamlError>| {
+            parsed.map_err(|error| ScenarioError::Workload(source.blame(error)))
+        };
+        let mut spec = read(yaml::parse(origin, text))?;
+        self.place(&mut spec)?;
         spec.time = self.time.unwrap_or(spec.time);
         spec.rate = self.rate.unwrap_or(spec.rate);
         spec.concurrency = self.concurrency.unwrap_or(spec.concurrency);
         if self.ignore_expectations {
             spec.expect.clear();
         }
-        spec.check(&origin, &text)?;
-        Ok(spec)
+        read(spec.check(origin, text).map(|()| spec))
     }
 
-    pub fn nemesis_text(&self, entry: &Entry) -> Result<(String, String), ScenarioError> {
+    /// Sets the number of nodes, and refuses services that the workload lacks.
+    fn place(&self, spec: &mut WorkloadSpec) -> Result<(), ScenarioError> {
+        let has = spec.services.keys().map(|role| role.name()).collect::<Vec<_>>();
+        let has_all = has.join(", ");
+        if let Some(name) = self.images.keys().find(|name| !has.contains(&name.as_str())) {
+            return Err(ScenarioError::Image { name: name.clone(), has: has_all });
+        }
+        for (role, count) in &self.nodes {
+            match spec.services.get_mut(role) {
+                Some(nodes) => *nodes = *count,
+                None => {
+                    return Err(ScenarioError::Nodes { role: role.to_string(), has: has_all });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn nemesis_source(&self, entry: &Entry) -> Result<Source, ScenarioError> {
         self.apply(entry, |path| path.starts_with("nemesis."), "nemesis.")
     }
 
@@ -106,22 +136,27 @@ impl Overrides {
         entry: &Entry,
         concerns: impl Fn(&str) -> bool,
         prefix: &str,
-    ) -> Result<(String, String), ScenarioError> {
+    ) -> Result<Source, ScenarioError> {
         let mine: Vec<&String> = self.set.iter().filter(|set| concerns(set)).collect();
         if mine.is_empty() {
-            return Ok((entry.origin.clone(), entry.text.clone()));
+            let (origin, text) = (entry.origin.clone(), entry.text.clone());
+            return Ok(Source { origin, text, changed: false });
         }
-        let mut tree: Value = yaml::parse(&entry.origin, &entry.text)?;
+        let is_nemesis = prefix == "nemesis.";
+        let wrap = if is_nemesis { ScenarioError::Nemesis } else { ScenarioError::Workload };
+        let mut tree: Value = yaml::parse(&entry.origin, &entry.text).map_err(wrap)?;
         for set in &mine {
             let fail = |message: String| ScenarioError::Set { set: (*set).clone(), message };
             let (path, value) =
                 set.split_once('=').ok_or_else(|| fail("expected path=value".into()))?;
-            let value = serde_yaml::from_str(value).map_err(|error| fail(error.to_string()))?;
+            let value = serde_yaml::from_str(value).map_err(|_| {
+                fail(format!("expected a number, a word or another YAML value, found `{value}`"))
+            })?;
             *slot(&mut tree, path.strip_prefix(prefix).unwrap_or(path)).map_err(fail)? = value;
         }
         let text = serde_yaml::to_string(&tree).expect("a tree that was read can be written");
         let changes = mine.iter().map(|set| format!("--set {set}")).collect::<Vec<_>>().join(" ");
-        Ok((format!("{} with {changes}", entry.origin), text))
+        Ok(Source { origin: format!("{} with {changes}", entry.origin), text, changed: true })
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::checker::Expectation;
+use crate::catalog::nearest;
+use crate::checker::{ANOMALIES, Expectation};
 use crate::cluster::Role;
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
@@ -76,6 +77,13 @@ impl WorkloadSpec {
                 return flaw(field, "expected more than 0s");
             }
         }
+        if let Some(anomaly) = self.unknown_anomaly() {
+            let names: Vec<&str> = ANOMALIES.iter().map(|kind| kind.name).collect();
+            let near = nearest(anomaly, names.iter().copied());
+            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let expected = format!("expected none or one of {}", names.join(", "));
+            return flaw("anomaly", &format!("{expected}, found `{anomaly}`{near}"));
+        }
         match self.register.check() {
             Ok(()) => Ok(()),
             Err(wrong) => {
@@ -83,6 +91,12 @@ impl WorkloadSpec {
                 flaw(wrong.field, &message)
             }
         }
+    }
+
+    /// An expectation of this could never be met.
+    fn unknown_anomaly(&self) -> Option<&str> {
+        let known = |name: &str| name == "none" || ANOMALIES.iter().any(|kind| kind.name == name);
+        self.expect.iter().map(|item| item.anomaly.as_str()).find(|name| !known(name))
     }
 
     pub fn nodes(&self) -> usize {

@@ -48,12 +48,28 @@ fn explain(message: &str) -> String {
         Some(position) => &message[..position],
         None => message,
     };
+    let message = &plain_types(message);
     match unknown_field(message) {
         Some((found, expected)) => match crate::catalog::nearest(found, expected) {
             Some(near) => format!("{message}; did you mean `{near}`?"),
             None => message.to_owned(),
         },
         None => message.to_owned(),
+    }
+}
+
+/// The types of the program in the words of a person.
+fn plain_types(message: &str) -> String {
+    let words = [
+        ("u32", "a whole number of 0 or more"),
+        ("u64", "a whole number of 0 or more"),
+        ("usize", "a whole number of 0 or more"),
+        ("struct ", "fields: "),
+    ];
+    let Some((found, expected)) = message.rsplit_once("expected ") else { return message.into() };
+    match words.iter().find_map(|(kind, word)| Some((word, expected.strip_prefix(kind)?))) {
+        Some((word, rest)) => format!("{found}expected {word}{rest}"),
+        None => message.into(),
     }
 }
 

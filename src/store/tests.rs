@@ -54,9 +54,31 @@ fn a_run_has_its_folder_and_the_links_follow_the_newest() {
         fs::read_link(results.join("latest")).expect("a link"),
         Path::new("zookeeper/register/20260904T101500.123Z-s8-2")
     );
-    assert_eq!(Store::open(second.path()).expect("a folder"), second);
+    assert_eq!(Store::open(second.path()).expect("a folder").path(), second.path());
     let names = fs::read_dir(&results).expect("a folder").count();
     assert_eq!(names, 2, "`zookeeper` and `latest`, nothing half-made");
+}
+
+#[test]
+fn a_run_that_came_to_nothing_is_taken_back_with_its_links() {
+    let scratch = Scratch::new();
+    let results = scratch.0.join("deep/results");
+    let store = create(&results, 1);
+    store.write_file("nodes/zookeeper1/service.log", b"some").expect("written");
+    store.abandon();
+    assert!(!scratch.0.join("deep").exists(), "folders made for it go with it");
+
+    let kept = create(&results, 2);
+    let (first, second) = (create(&results, 3), create(&results, 4));
+    first.abandon();
+    let latest = || fs::canonicalize(results.join("latest")).expect("a link");
+    assert_eq!(latest(), fs::canonicalize(second.path()).expect("a folder"), "taken over");
+    second.abandon();
+    assert!(!results.join("latest").exists() && !results.join("latest").is_symlink());
+    let third = create(&results, 5);
+    create(&results, 6).abandon();
+    assert_eq!(latest(), fs::canonicalize(third.path()).expect("a folder"), "as before");
+    assert!(kept.path().exists());
 }
 
 #[test]
@@ -73,6 +95,10 @@ fn what_stands_in_the_way_is_named_and_nothing_is_left() {
     let error = Store::create(&root, "a/b", noon(), 1).unwrap_err().to_string();
     assert!(error.contains("cannot link") && error.contains("blocked/latest"), "{error}");
     assert!(!root.join("a").exists());
+    fs::create_dir_all(scratch.0.join("inner/a/b/latest")).expect("a folder");
+    let error = Store::create(&scratch.0.join("inner"), "a/b", noon(), 1).unwrap_err().to_string();
+    assert!(error.contains("inner/a/b/latest"), "{error}");
+    assert!(!scratch.0.join("inner/latest").is_symlink(), "a link to nothing");
 
     for name in ["", "..", "a/../../b", "/etc", "./a"] {
         let error = Store::create(&root, name, noon(), 1).unwrap_err().to_string();

@@ -1,15 +1,24 @@
 //! A run in the real world: containers up, play, containers down.
 
+use std::time::Duration;
+
 use super::recorder::Recorder;
-use super::{Broken, Played, RunArguments};
+use super::{Broken, Played, RunArguments, open_log};
 use crate::cli::exit;
+use crate::cluster::Cluster;
 use crate::cluster::Role;
-use crate::docker::{self, ClusterSpec, DockerCluster, Engine, Limits, RunId, Subnet, UpError};
+use crate::docker::{self, ClusterSpec, DockerCluster, Engine, Limits, RunId, UpError};
 use crate::play::play as play_scenario;
 use crate::progress::Progress;
 use crate::run::Interrupt;
+use crate::run_log::RunLog;
 use crate::scenario::Scenario;
 use crate::store::Store;
+
+/// So often nothing of the run must be found in a row.
+const QUIET_LOOKS: u32 = 4;
+
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 pub fn play(
     arguments: &RunArguments,
@@ -17,25 +26,32 @@ pub fn play(
     progress: Progress,
     interrupt: &Interrupt,
 ) -> Result<(Store, Played), Broken> {
-    let subnet = match arguments.subnet.as_deref().map(str::parse::<Subnet>) {
-        Some(Err(error)) => return Err(Broken::usage(format!("--subnet: {error}"))),
-        Some(Ok(subnet)) => Some(subnet),
-        None => None,
-    };
     let runtime = crate::cli::runtime().map_err(Broken::infrastructure)?;
     runtime.block_on(async {
         let engine = Engine::connect().await.map_err(Broken::infrastructure)?;
         let store = arguments.store(scenario)?;
-        let played =
-            play_in(arguments, scenario, progress, interrupt, &engine, &store, subnet).await;
-        match played {
+        match play_in(arguments, scenario, progress, interrupt, &engine, &store).await {
             Ok(played) => Ok((store, played)),
-            Err(broken) => {
-                store.abandon(&arguments.results);
+            Err((broken, Keep::Logs)) => Err(broken),
+            Err((broken, Keep::Nothing)) => {
+                store.abandon();
                 Err(broken)
             }
         }
     })
+}
+
+/// What is worth keeping of a run that never began.
+enum Keep {
+    /// The error points to the logs of the nodes.
+    Logs,
+    Nothing,
+}
+
+impl From<Broken> for (Broken, Keep) {
+    fn from(broken: Broken) -> (Broken, Keep) {
+        (broken, Keep::Nothing)
+    }
 }
 
 async fn play_in(
@@ -45,59 +61,89 @@ async fn play_in(
     interrupt: &Interrupt,
     engine: &Engine,
     store: &Store,
-    subnet: Option<Subnet>,
-) -> Result<Played, Broken> {
+) -> Result<Played, (Broken, Keep)> {
+    let log = open_log(store, scenario)?;
     let spec = ClusterSpec {
         run: RunId::fresh(),
         zookeepers: scenario.workload.services.get(&Role::Zookeeper).copied().unwrap_or(0),
         images: scenario.images.clone(),
         limits: Limits { memory_bytes: arguments.node_memory as u64, cpus: arguments.node_cpus },
-        subnet,
+        subnet: arguments.subnet,
         results: store.path().to_owned(),
     };
-    progress.say(&format!("run {}: starting {} nodes", spec.run, scenario.workload.nodes()));
-    let cluster = up(engine, &spec, &progress, interrupt).await?;
-    for image in cluster.images() {
-        scenario.images.insert(image.name.clone(), image.pinned().to_owned());
-    }
-    scenario.kernel = format!("Linux {}", cluster.kernel());
-    let played = record(scenario, progress, interrupt, store, &cluster).await;
+    let say = |line: &str| {
+        log.say(line);
+        progress.say(line);
+    };
+    say(&format!("run {}: starting {} nodes", spec.run, scenario.workload.nodes()));
+    let cluster = up(engine, &spec, &say, interrupt).await.inspect_err(|_| progress.finish())?;
+    settle(scenario, &cluster, &log);
+    let played = record(scenario, progress, interrupt, store, &cluster, log.clone()).await;
     let gone =
         if arguments.keep { leave(cluster).await } else { down(cluster, engine, &spec.run).await };
     let mut played = played?;
+    log.say(if arguments.keep { "the cluster is left up" } else { "the cluster is removed" });
     played.broken.extend(gone.err());
     Ok(played)
+}
+
+/// What is known only once the cluster is up.
+fn settle(scenario: &mut Scenario, cluster: &DockerCluster, log: &RunLog) {
+    for image in cluster.images() {
+        log.say(&format!("image {}: {}", image.name, image.pinned()));
+        scenario.images.insert(image.name.clone(), image.pinned().to_owned());
+    }
+    for node in &cluster.topology().nodes {
+        log.say(&format!("{} serves at {}", node.name, node.address));
+    }
+    scenario.kernel = format!("Linux {}", cluster.kernel());
 }
 
 /// Starts the cluster; a request to stop meanwhile removes what has been made.
 async fn up(
     engine: &Engine,
     spec: &ClusterSpec,
-    progress: &Progress,
+    say: docker::Progress<'_>,
     interrupt: &Interrupt,
-) -> Result<DockerCluster, Broken> {
-    let say = |line: &str| progress.say(line);
+) -> Result<DockerCluster, (Broken, Keep)> {
     let result = tokio::select! {
         biased;
         () = interrupt.raised() => None,
-        result = DockerCluster::up(engine, spec, &say) => Some(result),
+        result = DockerCluster::up(engine, spec, say) => Some(result),
     };
     match result {
         Some(Ok(cluster)) => Ok(cluster),
         Some(Err(error)) => {
-            progress.finish();
-            let code =
-                if matches!(error, UpError::Size(_)) { exit::USAGE } else { exit::INFRASTRUCTURE };
-            Err(Broken { code, message: error.to_string() })
+            let is_usage = matches!(error, UpError::Size(_));
+            let code = if is_usage { exit::USAGE } else { exit::INFRASTRUCTURE };
+            let keep = match error {
+                UpError::NotReady { .. } => Keep::Logs,
+                _ => Keep::Nothing,
+            };
+            Err((Broken { code, message: error.to_string() }, keep))
         }
         None => {
-            progress.finish();
-            let removed = docker::remove(engine, &spec.run).await;
+            let removed = remove_all(engine, &spec.run).await;
             let rest = removed.err().map_or(String::new(), |error| format!("; {error:#}"));
             let message = format!("interrupted while the cluster was starting{rest}");
-            Err(Broken { code: exit::INTERRUPTED, message })
+            Err(Broken { code: exit::INTERRUPTED, message }.into())
         }
     }
+}
+
+/// Removes what has been made, and what the engine goes on to make of requests under way when we
+/// turned away.
+async fn remove_all(engine: &Engine, run: &RunId) -> anyhow::Result<()> {
+    let mut quiet = 0;
+    while quiet < QUIET_LOOKS {
+        let is_there = docker::runs(engine).await?.iter().any(|found| found.run == run.as_str());
+        if is_there {
+            docker::remove(engine, run).await?;
+        }
+        quiet = if is_there { 0 } else { quiet + 1 };
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+    Ok(())
 }
 
 async fn record(
@@ -106,11 +152,12 @@ async fn record(
     interrupt: &Interrupt,
     store: &Store,
     cluster: &DockerCluster,
+    log: RunLog,
 ) -> Result<Played, Broken> {
-    let mut recorder = Recorder::new(store, scenario, progress)?;
+    let mut recorder = Recorder::new(store, scenario, progress, log.clone())?;
     let ran = play_scenario(scenario, cluster, &mut recorder, interrupt).await;
     let broken = recorder.finish();
-    Ok(Played { history: ran.map_err(Broken::usage)?.history, broken })
+    Ok(Played { history: ran.map_err(Broken::usage)?.history, broken, log })
 }
 
 async fn leave(cluster: DockerCluster) -> Result<(), String> {

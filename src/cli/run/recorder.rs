@@ -1,4 +1,4 @@
-//! Where a run's events go: the history file, the ledger, the progress line.
+//! Where a run's events go: the history file, the ledger, the log, the progress line.
 
 use super::Broken;
 use crate::cluster::Applied;
@@ -6,6 +6,7 @@ use crate::nemesis::FaultRecord;
 use crate::op::{Event, Process};
 use crate::progress::Progress;
 use crate::run::Sink;
+use crate::run_log::RunLog;
 use crate::scenario::Scenario;
 use crate::store::{HistoryWriter, Ledger, Store, StoreError};
 
@@ -15,18 +16,24 @@ pub struct Recorder {
     writer: HistoryWriter,
     ledger: Ledger,
     progress: Progress,
+    log: RunLog,
     error: Option<String>,
 }
 
 impl Recorder {
     /// Saves the scenario and opens the files of the run.
-    pub fn new(store: &Store, scenario: &Scenario, progress: Progress) -> Result<Recorder, Broken> {
+    pub fn new(
+        store: &Store,
+        scenario: &Scenario,
+        progress: Progress,
+        log: RunLog,
+    ) -> Result<Recorder, Broken> {
         let open = || {
             store.write_file("scenario.yaml", scenario.to_yaml().as_bytes())?;
             Ok((store.history_writer()?, store.ledger()?))
         };
         let (writer, ledger) = open().map_err(|error: StoreError| Broken::infrastructure(error))?;
-        Ok(Recorder { writer, ledger, progress, error: None })
+        Ok(Recorder { writer, ledger, progress, log, error: None })
     }
 
     /// Closes the files and ends the progress line; what could not be written, if anything.
@@ -59,6 +66,7 @@ impl Sink for Recorder {
         self.note(written);
         if event.process == Process::Nemesis {
             self.close_in_ledger(event);
+            self.log.observe(event);
         }
         self.progress.observe(event);
     }

@@ -1,7 +1,7 @@
 //! A run in the simulated world.
 
 use super::recorder::Recorder;
-use super::{Broken, Played, RunArguments};
+use super::{Broken, Played, RunArguments, open_log};
 use crate::cluster::Role;
 use crate::play::play as play_scenario;
 use crate::progress::Progress;
@@ -19,7 +19,24 @@ pub fn play(
 ) -> Result<(Store, Played), Broken> {
     let spec = spec(scenario)?;
     let store = arguments.store(scenario)?;
-    let mut recorder = Recorder::new(&store, scenario, progress)?;
+    match play_in(scenario, spec, progress, interrupt, &store) {
+        Ok(played) => Ok((store, played)),
+        Err(broken) => {
+            store.abandon();
+            Err(broken)
+        }
+    }
+}
+
+fn play_in(
+    scenario: &Scenario,
+    spec: SimSpec,
+    progress: Progress,
+    interrupt: &Interrupt,
+    store: &Store,
+) -> Result<Played, Broken> {
+    let log = open_log(store, scenario)?;
+    let mut recorder = Recorder::new(store, scenario, progress, log.clone())?;
     let simulation = async {
         let cluster = SimCluster::up(spec).await?;
         Ok(play_scenario(scenario, &cluster, &mut recorder, interrupt).await?)
@@ -27,7 +44,7 @@ pub fn play(
     let ran: anyhow::Result<Ran> = crate::sim::run(simulation).map_err(Broken::infrastructure)?;
     let broken = recorder.finish();
     let ran = ran.map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
-    Ok((store, Played { history: ran.history, broken }))
+    Ok(Played { history: ran.history, broken, log })
 }
 
 fn spec(scenario: &Scenario) -> Result<SimSpec, Broken> {
