@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stormglass::cluster::{
-    Cluster, CoordinationError, MultiOp, MultiResult, Stat, WatchEvent,
-};
+use stormglass::cluster::{Cluster, CoordinationError, MultiOp, MultiResult, Stat, WatchEvent};
 
 use super::Player;
 use crate::differential::script::{Change, Place, TREE, Version};

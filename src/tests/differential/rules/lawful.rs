@@ -58,9 +58,9 @@ impl<'a> Past<'a> {
         self.states.extend(&record.tree);
         let latest = self.latest();
         match step {
-            Step::Open { slot, .. }
-            | Step::Certain { slot, .. }
-            | Step::Watch { slot, .. } => drop(self.seen.insert(*slot, latest)),
+            Step::Open { slot, .. } | Step::Certain { slot, .. } | Step::Watch { slot, .. } => {
+                drop(self.seen.insert(*slot, latest))
+            }
             Step::Close { slot } => {
                 self.seen.remove(slot);
                 self.seen.insert(0, latest);
@@ -87,7 +87,8 @@ impl<'a> Past<'a> {
             return if *reply == Ok(Answer::Done) { Ok(()) } else { Err("no sync".to_owned()) };
         }
         let path = asked_for(request, self.states[latest])?;
-        let shown = (*seen..=latest).find(|state| shows(self.states[*state], request, &path, reply));
+        let shown =
+            (*seen..=latest).find(|state| shows(self.states[*state], request, &path, reply));
         let shown = shown.ok_or_else(|| {
             let states = &self.states[*seen..=latest];
             let history: Vec<_> = states.iter().map(|state| state.get(&path)).collect();
@@ -100,12 +101,7 @@ impl<'a> Past<'a> {
         Ok(())
     }
 
-    fn risked(
-        &mut self,
-        victim: Victim,
-        struck: &[Slot],
-        risked: &[Risked],
-    ) -> Result<(), String> {
+    fn risked(&mut self, victim: Victim, struck: &[Slot], risked: &[Risked]) -> Result<(), String> {
         for write in risked {
             let may_be_lost = victim == Victim::Leader || struck.contains(&write.slot);
             judge(write, may_be_lost).map_err(|why| format!("{why}: {write:?}"))?;
