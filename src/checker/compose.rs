@@ -14,11 +14,7 @@ pub struct Composed {
 ///
 /// The history's own form is checked first: what a damaged history seems to say is no finding, so
 /// then the others do not run and say so.
-pub fn compose(
-    history: &History,
-    checkers: &mut [Box<dyn Checker>],
-    budget: &Budget,
-) -> Composed {
+pub fn compose(history: &History, checkers: &mut [Box<dyn Checker>], budget: &Budget) -> Composed {
     let form = WellFormed.finish(history, budget);
     let usable = form.verdict == Verdict::Valid;
     let mut findings = vec![form];

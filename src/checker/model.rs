@@ -28,8 +28,7 @@ impl RegisterModel {
     };
 
     /// Read, write and compare-and-set, empty at first.
-    pub const CAS_REGISTER: RegisterModel =
-        RegisterModel { cas: true, ..RegisterModel::REGISTER };
+    pub const CAS_REGISTER: RegisterModel = RegisterModel { cas: true, ..RegisterModel::REGISTER };
 }
 
 /// What a history is checked against. A closed set: a new model is a new case here.

@@ -136,8 +136,10 @@ mod tests {
         let mut text = String::new();
         for n in 0..before {
             let process = n % 2;
-            text += &format!("{n} {process}@n1 invoke write {n}\n{n}.1 {process}@n1 ok write {n}\n");
-            text += &format!("{n}.2 {process}@n1 invoke read nil\n{n}.3 {process}@n1 ok read {n}\n");
+            text +=
+                &format!("{n} {process}@n1 invoke write {n}\n{n}.1 {process}@n1 ok write {n}\n");
+            text +=
+                &format!("{n}.2 {process}@n1 invoke read nil\n{n}.3 {process}@n1 ok read {n}\n");
         }
         text += "150 0@n1 invoke write 7\n151 0@n1 info write 7\n";
         text += "152 1@n1 invoke write 8\n153 1@n1 fail write 8\n154 9@n1 invoke read nil\n";
@@ -168,23 +170,45 @@ mod tests {
     #[test]
     fn enough_before_the_fault_and_in_recover_is_valid() {
         // Process 2 is thread 0, replaced after its info.
-        check(two_clients(), &run(20, &[2, 1]), expect!["valid: 45 operations: 42 ok, 1 fail, 2 info"]);
+        check(
+            two_clients(),
+            &run(20, &[2, 1]),
+            expect!["valid: 45 operations: 42 ok, 1 fail, 2 info"],
+        );
     }
 
     #[test]
     fn too_few_before_the_fault_is_unknown() {
-        check(two_clients(), &run(19, &[2, 1]), expect!["unknown: too little work: 19 of 20 read operations were ok before the first fault; 19 of 20 write operations were ok before the first fault; 43 operations: 40 ok, 1 fail, 2 info"]);
+        check(
+            two_clients(),
+            &run(19, &[2, 1]),
+            expect![
+                "unknown: too little work: 19 of 20 read operations were ok before the first fault; 19 of 20 write operations were ok before the first fault; 43 operations: 40 ok, 1 fail, 2 info"
+            ],
+        );
     }
 
     #[test]
     fn a_client_without_ok_after_the_heal_is_unknown() {
-        check(two_clients(), &run(20, &[1]), expect!["unknown: too little work: 1 of 2 clients (first: thread 0) got no ok after the heal; 44 operations: 41 ok, 1 fail, 2 info"]);
+        check(
+            two_clients(),
+            &run(20, &[1]),
+            expect![
+                "unknown: too little work: 1 of 2 clients (first: thread 0) got no ok after the heal; 44 operations: 41 ok, 1 fail, 2 info"
+            ],
+        );
     }
 
     #[test]
     fn a_kind_that_never_came_is_missed() {
         let stats = Stats { kinds: vec!["cas".into()], ..two_clients() };
-        check(stats, &run(20, &[2, 1]), expect!["unknown: too little work: 0 of 20 cas operations were ok before the first fault; 45 operations: 42 ok, 1 fail, 2 info"]);
+        check(
+            stats,
+            &run(20, &[2, 1]),
+            expect![
+                "unknown: too little work: 0 of 20 cas operations were ok before the first fault; 45 operations: 42 ok, 1 fail, 2 info"
+            ],
+        );
     }
 
     #[test]

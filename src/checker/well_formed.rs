@@ -132,15 +132,16 @@ mod tests {
             0.5 0@n1 invoke read nil key=1
             0.6 0@n1 ok read 5 key=2
             ",
-            expect!["unknown: the history is damaged or edited, so nothing is judged: line 2: process 0 invokes while its write of index 0 is open; line 3: process 1 completes (ok read) what it never invoked; line 4: process 0 invoked write and completes read; line 6: process 0 completes read on another key"],
+            expect![
+                "unknown: the history is damaged or edited, so nothing is judged: line 2: process 0 invokes while its write of index 0 is open; line 3: process 1 completes (ok read) what it never invoked; line 4: process 0 invoked write and completes read; line 6: process 0 completes read on another key"
+            ],
         );
     }
 
     #[test]
     fn repeated_indices_are_a_flaw_and_many_flaws_are_counted() {
         let one = history("0.1 0@n1 invoke write 1").events()[0].clone();
-        let finding =
-            WellFormed.finish(&History::new(vec![one; 14]), &Budget::UNBOUNDED);
+        let finding = WellFormed.finish(&History::new(vec![one; 14]), &Budget::UNBOUNDED);
         assert_eq!(finding.verdict, Verdict::Unknown);
         assert!(finding.why.contains("line 2: index 0 does not come after"), "{}", finding.why);
         assert!(finding.why.ends_with("; and 16 more"), "{}", finding.why);

@@ -43,7 +43,8 @@ mod tests {
 
     #[test]
     fn each_way_of_being_wrong_is_refuted() {
-        let operation = |effect, invoke, complete| Operation { effect, invoke, complete, origin: 0 };
+        let operation =
+            |effect, invoke, complete| Operation { effect, invoke, complete, origin: 0 };
         let operations = [
             operation(Effect::Write(1), 1, 2),
             operation(Effect::Read(1), 3, 4),

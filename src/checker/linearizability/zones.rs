@@ -13,7 +13,6 @@ pub(super) mod order;
 use crate::checker::linearizability::chain;
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, ValueId};
 
-
 /// What the zones say.
 pub(super) enum Zones {
     /// A value may have been written twice, or there is evidence of difference: not for zones.

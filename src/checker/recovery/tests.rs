@@ -22,8 +22,7 @@ fn check(work: &str, mut records: Vec<Event>, expected: Expect) {
     let phase = |seconds, phase| record(seconds, "phase", &FaultRecord::Phase { phase });
     records.extend([phase(0.0, Phase::Main), phase(9.0, Phase::Heal), phase(10.0, Phase::Recover)]);
     let history = merge(&history(work), records);
-    let finding =
-        Recovery { recover_within: 5 * SECOND }.finish(&history, &Budget::UNBOUNDED);
+    let finding = Recovery { recover_within: 5 * SECOND }.finish(&history, &Budget::UNBOUNDED);
     let mut told = format!("{}: {}\n", finding.verdict.name(), finding.why);
     for anomaly in &finding.anomalies {
         told += &format!("{} {:?} {:?}\n", anomaly.kind, anomaly.nodes, anomaly.details);
@@ -55,10 +54,7 @@ fn a_healthy_view_and_an_ok_on_each_node_is_recovery() {
 fn no_healthy_view_in_time_is_no_recovery() {
     check(
         BOTH,
-        vec![
-            view(14.0, [NodeState::Serving, NodeState::Running], [false, false]),
-            healthy(15.5),
-        ],
+        vec![view(14.0, [NodeState::Serving, NodeState::Running], [false, false]), healthy(15.5)],
         expect![[r#"
             invalid: 5.000 s after every fault was healed, n2 was running without serving, nobody led
             no-recovery ["n2"] ["n1: serving: mode=…", "n2: running without serving: mode=…"]

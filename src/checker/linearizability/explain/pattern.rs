@@ -29,8 +29,8 @@ pub(super) struct Stale {
     pub newer: usize,
 }
 
-/// Finds the plainest shape in which the core's violation shows.
-pub(super) fn find(register: &Register, core: &[Operation]) -> Pattern {
+/// Finds the plainest shape in which the core's violation shows; failing that, what it showed at last.
+pub(super) fn find(register: &Register, core: &[Operation], last: Operation) -> Pattern {
     let mut seers: Vec<(Operation, ValueId)> = core
         .iter()
         .filter(|operation| !operation.is_open())
@@ -39,9 +39,11 @@ pub(super) fn find(register: &Register, core: &[Operation]) -> Pattern {
     seers.sort_by_key(|(operation, _)| operation.complete);
     let unwritten = seers.iter().find_map(|(seen, value)| unwritten(register, *seen, *value));
     unwritten
-        .or_else(|| seers.iter().rev().find_map(|(seen, value)| stale(register, core, *seen, *value)))
+        .or_else(|| {
+            seers.iter().rev().find_map(|(seen, value)| stale(register, core, *seen, *value))
+        })
         .or_else(|| replaced_twice(register, &seers))
-        .unwrap_or_else(|| Pattern::Tangled { last: last_to_complete(core) })
+        .unwrap_or(Pattern::Tangled { last })
 }
 
 fn producers(register: &Register, value: ValueId) -> impl Iterator<Item = &Operation> {
@@ -65,11 +67,6 @@ fn replaced_twice(register: &Register, seers: &[(Operation, ValueId)]) -> Option
         let times = producers(register, *value).count() + usize::from(*value == INITIAL);
         (times == 1).then_some(Pattern::ReplacedTwice { one: *one, other: other.0 })
     })
-}
-
-fn last_to_complete(core: &[Operation]) -> Operation {
-    let certain = core.iter().filter(|operation| !operation.is_open());
-    *certain.max_by_key(|operation| operation.complete).expect("open operations alone have an order")
 }
 
 fn stale(
@@ -105,9 +102,7 @@ fn stale(
 /// The moment from which on, until `seen` completed, nobody can have written the value; 0 if nobody
 /// ever did. `None` if somebody may have written it just before it was seen.
 fn settled_before(register: &Register, seen: Operation, value: ValueId) -> Option<u32> {
-    let possible = |operation: &&Operation| {
-        **operation != seen && operation.invoke < seen.complete
-    };
+    let possible = |operation: &&Operation| **operation != seen && operation.invoke < seen.complete;
     let mut writers = producers(register, value).filter(possible);
     let Some(first) = writers.next() else { return Some(0) };
     let last = writers.map(|operation| operation.complete).max();
@@ -128,9 +123,8 @@ fn first_sight(register: &Register, value: ValueId) -> u32 {
 impl Stale {
     /// The few operations that prove it alone, where plain writes and reads do.
     pub fn proof(&self, register: &Register) -> Option<Vec<Operation>> {
-        let plain = |operation: &Operation| {
-            matches!(operation.effect, Effect::Write(_) | Effect::Read(_))
-        };
+        let plain =
+            |operation: &Operation| matches!(operation.effect, Effect::Write(_) | Effect::Read(_));
         if !matches!(self.evidence.effect, Effect::Write(_)) {
             return None;
         }

@@ -6,6 +6,8 @@ use super::pattern::Stale;
 use crate::checker::linearizability::operation::{Effect, Operation, Pair, Register};
 use crate::op::{Event, Kind, MILLISECOND, Nanos, SECOND, Value};
 
+const MICROSECOND: Nanos = 1_000;
+
 pub(super) struct Wording<'a> {
     pairs: &'a [Pair<'a>],
     members: &'a [u32],
@@ -134,11 +136,7 @@ impl<'a> Wording<'a> {
 
     pub fn replaced_twice(&self, one: &Operation, other: &Operation) -> String {
         let value = self.value_seen(one);
-        format!(
-            "{} and {}, but {value} was there only once",
-            self.saw(one),
-            self.saw(other)
-        )
+        format!("{} and {}, but {value} was there only once", self.saw(one), self.saw(other))
     }
 
     pub fn stale(&self, stale: &Stale) -> String {
@@ -156,7 +154,9 @@ impl<'a> Wording<'a> {
             _ => format!("write of {lost}"),
         };
         let saw = self.saw(&stale.seen);
-        format!("the {what} by {who} was acknowledged at {at}, but {saw} and nobody ever saw {lost}")
+        format!(
+            "the {what} by {who} was acknowledged at {at}, but {saw} and nobody ever saw {lost}"
+        )
     }
 
     pub fn tangled(&self, last: &Operation, shown: usize) -> String {
@@ -164,7 +164,7 @@ impl<'a> Wording<'a> {
             Effect::Read(_) => format!("reading {}", self.value_seen(last)),
             Effect::Write(_) => format!("writing {}", self.value_made(last)),
             Effect::Cas { .. } => format!("a successful {}", self.cas(last)),
-            Effect::Differs(_) => format!("not finding {}", self.value_seen(last)),
+            Effect::Differs(_) => format!("failing to {}", self.cas(last)),
         };
         let (who, at) = (self.who(last), self.completed(last));
         format!("no order of these {shown} operations explains {who} {what} at {at}")
@@ -195,8 +195,10 @@ impl<'a> Wording<'a> {
         let (_, completion) = self.pair(&stale.evidence);
         let replaced = completion.map_or(0, |event| event.time);
         let late = self.pair(&stale.seen).0.time.saturating_sub(replaced);
+        // Whole microseconds: what is finer is the clock's noise.
+        let late_ms = (late / MICROSECOND) as f64 / (MILLISECOND / MICROSECOND) as f64;
         match self.timed {
-            true => format!("stale by at least {:.3} ms{newer}", late as f64 / MILLISECOND as f64),
+            true => format!("stale by at least {late_ms} ms{newer}"),
             false => format!("stale{newer}"),
         }
     }

@@ -59,8 +59,7 @@ fn read(path: &Path) -> History {
 
 fn stated(folder: &Path) -> Vec<Stated> {
     let path = folder.join("manifest.json");
-    let text =
-        std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let entries: Vec<serde_json::Value> = serde_json::from_str(&text).expect("a list");
     let mut stated = Vec::new();
     for entry in entries {

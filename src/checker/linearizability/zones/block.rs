@@ -25,10 +25,7 @@ impl Block {
 }
 
 /// Finds the blocks. An error names a value whose block has no order within itself.
-pub(super) fn all(
-    operations: &[Operation],
-    clusters: &[Cluster],
-) -> Result<Vec<Block>, ValueId> {
+pub(super) fn all(operations: &[Operation], clusters: &[Cluster]) -> Result<Vec<Block>, ValueId> {
     let mut blocks = Vec::new();
     let mut reached = vec![false; clusters.len()];
     for (value, cluster) in clusters.iter().enumerate() {
