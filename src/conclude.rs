@@ -8,10 +8,10 @@ use crate::checker::{
     WellFormed, compose, count_operations, judge,
 };
 use crate::history::History;
-use crate::nemesis::{FaultRecord, coverage};
+use crate::nemesis::{FaultRecord, Named, coverage};
 use crate::report::Results;
 use crate::run::Interrupt;
-use crate::scenario::Scenario;
+use crate::scenario::{NamedFault, Scenario};
 
 /// How long and how big checking may get.
 #[derive(Clone)]
@@ -65,8 +65,9 @@ pub fn conclude(
     limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
-    let names: Vec<(String, String)> =
-        scenario.faults.iter().map(|named| (named.nemesis.clone(), named.fault.aim())).collect();
+    let named = |named: &NamedFault| Named { fault: named.nemesis.clone(), target: named.fault.aim() };
+    let mut names: Vec<Named> = scenario.faults.iter().map(named).collect();
+    names.dedup_by(|later, earlier| later.fault == earlier.fault);
     let faults = coverage(history, &names);
     let told = Told::of(history);
     let harness: Vec<String> = told.harness.iter().chain(broken).cloned().collect();

@@ -7,7 +7,7 @@ mod plan;
 mod record;
 mod schedule;
 
-pub use coverage::coverage;
+pub use coverage::{Named, coverage};
 pub use fault::{Fault, FaultKind, NemesisSpec, Shape, Target};
 pub use plan::Plan;
 pub use record::{Deed, FaultRecord, Phase};

@@ -43,7 +43,7 @@ struct Keys<'a> {
 }
 
 /// What is known of one key: a decision, or why there is none.
-type Ruling = Result<Decision, String>;
+type Ruling = Result<(Decision, u64), String>;
 
 impl Linearizability {
     pub fn new(model: RegisterModel) -> Linearizability {
@@ -52,7 +52,7 @@ impl Linearizability {
 
     fn rule(&self, keys: &Keys, key: usize, limits: &Limits) -> Ruling {
         if (limits.exhausted)() {
-            return Ok(Decision::Undecided { settled: 0, why: "the time budget ended" });
+            return Ok((Decision::Undecided { settled: 0, why: "the time budget ended" }, 0));
         }
         let register = Register::read(&keys.pairs, &keys.members[key], &self.model)?;
         Ok(decide(&register, limits))
@@ -63,7 +63,7 @@ impl Linearizability {
         let mut violated: Vec<(u32, usize, &Decision)> = rulings
             .iter()
             .filter_map(|(key, ruling)| match ruling {
-                Ok(decision @ Decision::Violated { core, .. }) => {
+                Ok((decision @ Decision::Violated { core, .. }, _)) => {
                     let certain = core.iter().filter(|operation| !operation.is_open());
                     let shown = certain.map(|operation| operation.complete).max().unwrap_or(0);
                     Some((shown, *key, decision))
@@ -95,7 +95,7 @@ impl Linearizability {
             key: name.map(Key::to_string),
             by: *by,
         };
-        Some(explain::explain(&scene, &shrink::shrink(core.clone(), limits)))
+        Some(explain::explain(&scene, &shrink::shrink(core, limits)))
     }
 }
 
@@ -152,6 +152,7 @@ struct Tally {
     by_search: usize,
     violated: usize,
     undecided: usize,
+    steps: u64,
     /// The first key without a decision, and why.
     first_undecided: Option<(usize, String)>,
 }
@@ -161,23 +162,37 @@ impl Tally {
         let mut tally = Tally::default();
         for (key, ruling) in rulings {
             let why = match ruling {
-                Ok(Decision::Linearizable(method) | Decision::Violated { by: method, .. }) => {
-                    match method {
-                        Method::Zones => tally.by_zones += 1,
-                        Method::Search => tally.by_search += 1,
-                    }
-                    tally.violated += usize::from(matches!(ruling, Ok(Decision::Violated { .. })));
-                    continue;
+                Ok((decision, steps)) => {
+                    tally.steps += steps;
+                    tally.take_in(decision)
                 }
-                Ok(Decision::Undecided { settled, why }) => {
-                    format!("{why} with {settled} of its completed operations settled")
-                }
-                Err(why) => why.clone(),
+                Err(why) => Some(why.clone()),
             };
-            tally.undecided += 1;
-            tally.first_undecided.get_or_insert((*key, why));
+            if let Some(why) = why {
+                tally.undecided += 1;
+                tally.first_undecided.get_or_insert((*key, why));
+            }
         }
         tally
+    }
+
+    /// Why the decision is none, if so.
+    fn take_in(&mut self, decision: &Decision) -> Option<String> {
+        let method = match decision {
+            Decision::Linearizable(method) => method,
+            Decision::Violated { by, .. } => {
+                self.violated += 1;
+                by
+            }
+            Decision::Undecided { settled, why } => {
+                return Some(format!("{why} with {settled} of its completed operations settled"));
+            }
+        };
+        match method {
+            Method::Zones => self.by_zones += 1,
+            Method::Search => self.by_search += 1,
+        }
+        None
     }
 
     fn verdict(&self) -> Verdict {
@@ -214,6 +229,7 @@ impl Tally {
             ("keys-by-search", self.by_search),
             ("violated-keys", self.violated),
             ("undecided-keys", self.undecided),
+            ("search-steps", self.steps as usize),
         ]
         .map(|(figure, count)| (figure.to_owned(), count as f64))
         .into()

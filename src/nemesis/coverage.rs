@@ -1,215 +1,224 @@
-//! Did each named nemesis act: was it installed with proof, felt by the workload, and healed with proof?
-//!
-//! Judged from the history alone. Felt means that the workload's own traffic shows it while the fault is
-//! in force: packets matched, a process replaced, or operations on its nodes failed or far slower than before.
+//! Whether the faults of a run acted: installed and proven, felt by the workload, and healed. Read from
+//! the history alone; a fault that did nothing proves nothing about the system.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod baseline;
 
-use crate::cluster::{Action, Applied, FaultId};
+use std::collections::BTreeMap;
+
+use crate::cluster::{Action, Applied, FaultId, Proof};
 use crate::history::History;
 use crate::nemesis::{Deed, FaultRecord};
-use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName};
+use crate::op::{Event, Nanos, NodeName};
 use crate::report::FaultSummary;
+use baseline::Baseline;
 
-/// An operation this many times slower than the median before the first fault was delayed by it.
-const SLOWER: Nanos = 10;
-
-/// And at least this slow: medians of a simulation may be tiny.
-const SLOW: Nanos = 100 * MILLISECOND;
-
-/// One time that a fault began, or was to begin.
-#[derive(Default)]
-struct Occurrence {
-    nemesis: String,
-    targets: BTreeSet<NodeName>,
-    began: Option<(Nanos, Vec<Deed>)>,
-    ended: Option<(Nanos, Vec<Deed>)>,
-    skipped: Option<String>,
+/// A nemesis as the scenario names it: `kill`, aimed at `leader`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    pub fault: String,
+    pub target: String,
 }
 
-/// Summaries of these nemeses (name and aim), in their order.
-pub fn coverage(history: &History, nemeses: &[(String, String)]) -> Vec<FaultSummary> {
-    let occurrences = occurrences(history);
-    let traffic = Traffic::of(history, &occurrences);
-    let mut seen = BTreeSet::new();
-    let firsts = nemeses.iter().filter(|(name, _)| seen.insert(name.clone()));
-    firsts
-        .map(|(name, target)| {
-            let mine: Vec<&Occurrence> =
-                occurrences.values().filter(|one| one.nemesis == *name).collect();
-            summary(name, target, &mine, &traffic)
-        })
-        .collect()
-}
-
-fn occurrences(history: &History) -> BTreeMap<FaultId, Occurrence> {
-    let mut all: BTreeMap<FaultId, Occurrence> = BTreeMap::new();
+/// One summary for each named nemesis, in that order, then for each other that left records.
+pub fn coverage(history: &History, named: &[Named]) -> Vec<FaultSummary> {
+    let mut traces: BTreeMap<String, Trace> = BTreeMap::new();
     for event in history.events() {
-        let Some(record) = FaultRecord::of(event) else { continue };
-        let fault = match &record {
-            FaultRecord::Begin { fault, .. }
-            | FaultRecord::Began { fault, .. }
-            | FaultRecord::Ended { fault, .. }
-            | FaultRecord::Skipped { fault, .. } => *fault,
-            _ => continue,
-        };
-        let one = all.entry(fault).or_default();
-        one.nemesis = event.f.to_string();
-        match record {
-            FaultRecord::Begin { targets, .. } => one.targets = targets.into_iter().collect(),
-            FaultRecord::Began { deeds, .. } => one.began = Some((event.time, deeds)),
-            FaultRecord::Ended { deeds, .. } => one.ended = Some((event.time, deeds)),
-            FaultRecord::Skipped { why, .. } => one.skipped = Some(why),
+        match FaultRecord::of(event) {
+            Some(record) if is_of_a_fault(&record) => {
+                traces.entry(event.f.to_string()).or_default().take_in(event, record);
+            }
             _ => {}
         }
     }
-    all
+    let started = traces.values().flat_map(|trace| &trace.installations).map(|i| i.from).min();
+    let baseline = Baseline::of(history, started.unwrap_or(Nanos::MAX));
+    let mut summaries: Vec<FaultSummary> = Vec::new();
+    for Named { fault, target } in named {
+        let trace = traces.remove(fault).unwrap_or_default();
+        summaries.push(trace.summary(fault, target, &baseline));
+    }
+    summaries.extend(
+        traces
+            .iter()
+            .map(|(fault, trace)| trace.summary(fault, &trace.nodes().join(" "), &baseline)),
+    );
+    summaries
 }
 
-fn summary(name: &str, target: &str, mine: &[&Occurrence], traffic: &Traffic) -> FaultSummary {
-    let skipped = mine.iter().filter(|one| one.is_skipped()).count();
-    let doubt = mine.iter().find_map(|one| one.not_installed());
-    let unhealed = mine.iter().find_map(|one| one.not_healed());
-    let acted: Vec<&&Occurrence> = mine.iter().filter(|one| one.is_installed()).collect();
-    let installed = doubt.is_none() && !acted.is_empty();
-    let felt = acted.iter().any(|one| one.is_felt(traffic));
-    let idle = match (mine.is_empty(), mine.iter().find_map(|one| one.skipped.as_ref())) {
-        (true, _) => "the main phase ended before it began".to_owned(),
-        (_, Some(why)) => format!("skipped each time: {why}"),
-        _ => "it did nothing".to_owned(),
-    };
-    let why = [
-        (!installed).then(|| doubt.unwrap_or(idle)),
-        (installed && !felt).then(|| "no traffic of the workload showed it".to_owned()),
-        unhealed.clone(),
-    ];
-    FaultSummary {
-        fault: name.to_owned(),
-        target: target.to_owned(),
-        installed,
-        felt,
-        healed: unhealed.is_none(),
-        times: (mine.len() - skipped) as u64,
-        skipped: skipped as u64,
-        why: why.into_iter().flatten().collect::<Vec<_>>().join("; "),
-    }
+fn is_of_a_fault(record: &FaultRecord) -> bool {
+    !matches!(
+        record,
+        FaultRecord::Phase { .. }
+            | FaultRecord::View { .. }
+            | FaultRecord::Dropped { .. }
+            | FaultRecord::Interrupted { .. }
+            | FaultRecord::Harness { .. }
+    )
 }
 
-impl Occurrence {
-    fn is_skipped(&self) -> bool {
-        let nothing_done = |(_, deeds): &(Nanos, Vec<Deed>)| {
-            deeds.iter().all(|deed| matches!(deed.outcome, Applied::Skipped { .. }))
-        };
-        self.skipped.is_some() || self.began.as_ref().is_some_and(nothing_done)
-    }
+/// All that one nemesis left in the history.
+#[derive(Default)]
+struct Trace {
+    installations: Vec<Installation>,
+    skipped: u64,
+    why_skipped: String,
+}
 
-    fn is_installed(&self) -> bool {
-        !self.is_skipped() && self.began.is_some() && self.not_installed().is_none()
-    }
+/// One fault from its beginning to its heal.
+struct Installation {
+    id: FaultId,
+    targets: Vec<NodeName>,
+    from: Nanos,
+    /// When its undoing began.
+    to: Option<Nanos>,
+    began: Vec<Deed>,
+    /// `None` while the undoing has not been tried to its end.
+    ended: Option<Vec<Deed>>,
+}
 
-    /// Why this occurrence, which was tried, is not proven to have been installed.
-    fn not_installed(&self) -> Option<String> {
-        if self.is_skipped() {
-            return None;
-        }
-        match &self.began {
-            None => Some("the history ends while it was being installed".to_owned()),
-            Some((_, deeds)) => deeds.iter().find_map(unproven),
-        }
-    }
-
-    /// Why the heal of this occurrence is not proven.
-    fn not_healed(&self) -> Option<String> {
-        if self.is_skipped() {
-            return None;
-        }
-        match &self.ended {
-            None => Some("the history ends with it in force".to_owned()),
-            Some((_, deeds)) => deeds.iter().find_map(|deed| match &deed.outcome {
-                Applied::Skipped { why } => {
-                    Some(format!("{} was skipped: {why}", deed.action.name()))
-                }
-                _ => unproven(deed),
+impl Trace {
+    fn take_in(&mut self, event: &Event, record: FaultRecord) {
+        match record {
+            FaultRecord::Begin { fault: id, targets, .. } => {
+                let from = event.time;
+                let begun =
+                    Installation { id, targets, from, to: None, began: vec![], ended: None };
+                self.installations.push(begun);
+            }
+            FaultRecord::Began { fault, deeds } => self.change(fault, |installation| {
+                installation.from = event.time;
+                installation.began = deeds;
             }),
+            FaultRecord::End { fault, .. } => {
+                self.change(fault, |installation| installation.to = Some(event.time));
+            }
+            FaultRecord::Ended { fault, deeds } => self.change(fault, |installation| {
+                installation.to.get_or_insert(event.time);
+                installation.ended = Some(deeds);
+            }),
+            FaultRecord::Skipped { why, .. } => {
+                self.skipped += 1;
+                self.why_skipped = why;
+            }
+            FaultRecord::Phase { .. }
+            | FaultRecord::View { .. }
+            | FaultRecord::Dropped { .. }
+            | FaultRecord::Interrupted { .. }
+            | FaultRecord::Harness { .. } => {}
         }
     }
 
-    fn is_felt(&self, traffic: &Traffic) -> bool {
-        let began = self.began.iter().flat_map(|(_, deeds)| deeds);
-        let ended = self.ended.iter().flat_map(|(_, deeds)| deeds);
-        // A proven kill replaced the process that the clients talked to.
-        let killed = began.clone().any(|deed| matches!(deed.action, Action::Kill { .. }));
-        let matched = began.chain(ended).any(|deed| match &deed.outcome {
-            Applied::Installed { proof } => proof.packets.is_some_and(|packets| packets > 0),
-            _ => false,
+    fn change(&mut self, id: FaultId, change: impl FnOnce(&mut Installation)) {
+        if let Some(found) = self.installations.iter_mut().find(|found| found.id == id) {
+            change(found);
+        }
+    }
+    fn nodes(&self) -> Vec<&str> {
+        let targets = self.installations.iter().flat_map(|installation| &installation.targets);
+        let mut nodes: Vec<&str> = targets.map(|node| &**node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    fn summary(&self, fault: &str, target: &str, baseline: &Baseline) -> FaultSummary {
+        let in_force: Vec<&Installation> =
+            self.installations.iter().filter(|installation| installation.is_in_force()).collect();
+        let doubt = self.installations.iter().find_map(Installation::doubt);
+        let installed = !in_force.is_empty() && doubt.is_none();
+        let felt = in_force.iter().any(|installation| installation.is_felt(baseline));
+        let unhealed = self.installations.iter().find_map(Installation::unhealed);
+        let healed = unhealed.is_none();
+        let mut reasons = Vec::new();
+        if !installed {
+            reasons.push(doubt.unwrap_or_else(|| self.why_not_installed()));
+        } else if !felt {
+            reasons.push("no operation of the workload felt it".to_owned());
+        }
+        reasons.extend(unhealed);
+        FaultSummary {
+            fault: fault.to_owned(),
+            target: target.to_owned(),
+            installed,
+            felt,
+            healed,
+            times: self.installations.len() as u64,
+            skipped: self.skipped,
+            why: reasons.join("; "),
+        }
+    }
+
+    fn why_not_installed(&self) -> String {
+        let skipped = self.installations.iter().flat_map(|installation| &installation.began);
+        let reason = skipped.filter_map(|deed| match &deed.outcome {
+            Applied::Skipped { why } => Some(why),
+            _ => None,
         });
-        killed
-            || matched
-            || self.window().is_some_and(|window| traffic.suffered(&self.targets, window))
-    }
-
-    fn window(&self) -> Option<(Nanos, Nanos)> {
-        let (from, _) = self.began.as_ref()?;
-        let to = self.ended.as_ref().map_or(Nanos::MAX, |(time, _)| *time);
-        Some((*from, to))
-    }
-}
-
-fn unproven(deed: &Deed) -> Option<String> {
-    match &deed.outcome {
-        Applied::Installed { proof } if proof.holds() => None,
-        Applied::Installed { proof } => {
-            let failed = proof.checks.iter().find(|check| !check.holds);
-            let told = failed.map_or("no check was made".to_owned(), |check| {
-                format!("{}: expected {}, seen {}", check.what, check.expected, check.seen)
-            });
-            Some(format!("{} is not proven: {told}", deed.action.name()))
+        match (reason.last(), self.skipped) {
+            (Some(why), _) => format!("every time skipped: {why}"),
+            (None, 0) if self.installations.is_empty() => "it was never begun".to_owned(),
+            (None, 0) => "it was begun and nothing is known of it".to_owned(),
+            (None, _) => format!("every time skipped: {}", self.why_skipped),
         }
-        Applied::Skipped { .. } => None,
-        Applied::Indeterminate { why, .. } => Some(format!("{}: {why}", deed.action.name())),
     }
 }
 
-/// The workload's operations, as far as they can show a fault.
-struct Traffic<'a> {
-    operations: Vec<(&'a Event, Option<&'a Event>)>,
-    /// Slower than this is delayed.
-    slow: Nanos,
+fn proof(deed: &Deed) -> Option<&Proof> {
+    match &deed.outcome {
+        Applied::Installed { proof } => Some(proof),
+        Applied::Skipped { .. } | Applied::Indeterminate { .. } => None,
+    }
 }
 
-impl<'a> Traffic<'a> {
-    fn of(history: &'a History, occurrences: &BTreeMap<FaultId, Occurrence>) -> Traffic<'a> {
-        let operations = history.operations();
-        let began = occurrences.values().filter_map(|one| one.window().map(|(from, _)| from));
-        let first = began.min().unwrap_or(Nanos::MAX);
-        let latency = |(invoke, done): &(&Event, Option<&Event>)| {
-            let done = done.filter(|done| done.kind == Kind::Ok && done.time < first)?;
-            Some(done.time - invoke.time)
-        };
-        let mut before: Vec<Nanos> = operations.iter().filter_map(latency).collect();
-        let middle = before.len() / 2;
-        let median = match before.is_empty() {
-            true => 0,
-            false => *before.select_nth_unstable(middle).1,
-        };
-        Traffic { operations, slow: (median * SLOWER).max(SLOW) }
+impl Installation {
+    /// At least one deed was done and proven.
+    fn is_in_force(&self) -> bool {
+        self.began.iter().filter_map(proof).any(Proof::holds)
     }
 
-    /// An operation on one of these nodes, under way in the window, became unknown, failed for want of
-    /// an answer, or took far longer than before.
-    fn suffered(&self, nodes: &BTreeSet<NodeName>, (from, to): (Nanos, Nanos)) -> bool {
-        let here = |event: &Event| event.node.as_ref().is_some_and(|node| nodes.contains(node));
-        self.operations.iter().any(|(invoke, done)| {
-            let end = done.map_or(Nanos::MAX, |done| done.time);
-            let overlaps = invoke.time < to && end > from;
-            let hurt = match done {
-                None => true,
-                Some(done) if done.kind == Kind::Info => true,
-                Some(done) => done.time - invoke.time > self.slow,
-            };
-            here(invoke) && overlaps && hurt
+    /// Why it is not known whether it was installed.
+    fn doubt(&self) -> Option<String> {
+        self.began.iter().find_map(|deed| match &deed.outcome {
+            Applied::Indeterminate { why, .. } => {
+                Some(format!("{} is indeterminate: {why}", deed.action.name()))
+            }
+            Applied::Installed { proof } if !proof.holds() => {
+                Some(format!("the proof of {} does not hold", deed.action.name()))
+            }
+            _ => None,
         })
     }
+
+    fn is_felt(&self, baseline: &Baseline) -> bool {
+        let matched = |deed: &Deed| proof(deed).is_some_and(|proof| proof.packets > Some(0));
+        self.ended.iter().flatten().any(matched)
+            || self.began.iter().any(is_proven_kill)
+            || baseline.feels(&self.targets, self.from, self.to.unwrap_or(Nanos::MAX))
+    }
+
+    /// Why its heal is not proven.
+    fn unhealed(&self) -> Option<String> {
+        let touched = |deed: &Deed| !matches!(deed.outcome, Applied::Skipped { .. });
+        // A `begin` without `began` may have touched anything.
+        if !self.began.is_empty() && !self.began.iter().any(touched) {
+            return None;
+        }
+        let Some(ended) = &self.ended else {
+            return Some(format!("{} was never ended", self.id));
+        };
+        let undone = |deed: &Deed| {
+            ended
+                .iter()
+                .any(|end| end.action == deed.action.undo() && proof(end).is_some_and(Proof::holds))
+        };
+        let left = self.began.iter().find(|deed| touched(deed) && !undone(deed))?;
+        Some(format!("{}: the undoing of {} is not proven", self.id, left.action.name()))
+    }
+}
+
+/// The process is another one afterwards, whatever the workload saw of it.
+fn is_proven_kill(deed: &Deed) -> bool {
+    matches!(deed.action, Action::Kill { .. }) && proof(deed).is_some_and(Proof::holds)
 }
 
 #[cfg(test)]

@@ -28,19 +28,21 @@ pub(super) enum Decision {
     },
 }
 
-/// Decides a register by its zones where its values are all different, else by search.
-pub(super) fn decide(register: &Register, limits: &Limits) -> Decision {
+/// Decides a register by its zones where its values are all different, else by search. Also says how
+/// many search steps it took.
+pub(super) fn decide(register: &Register, limits: &Limits) -> (Decision, u64) {
     let operations = relevant(&register.operations, register.values);
     match zones::check(&operations, register.values) {
-        Zones::Linearizable => Decision::Linearizable(Method::Zones),
-        Zones::Violated(core) => Decision::Violated { core, by: Method::Zones },
+        Zones::Linearizable => (Decision::Linearizable(Method::Zones), 0),
+        Zones::Violated(core) => (Decision::Violated { core, by: Method::Zones }, 0),
         Zones::Ambiguous => by_search(&operations, register.values, limits),
     }
 }
 
-fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> Decision {
+fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> (Decision, u64) {
     let completion = |position: u32| operations.get(position as usize).map_or(0, |o| o.complete);
-    match search(operations, values, limits) {
+    let (found, steps) = search(operations, values, limits);
+    let decision = match found {
         Searched::Linearizable { .. } => Decision::Linearizable(Method::Search),
         Searched::Violated { last } => {
             Decision::Violated { core: until(operations, completion(last)), by: Method::Search }
@@ -50,7 +52,8 @@ fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> Decisi
             let settled = operations.iter().filter(|operation| operation.complete < moment).count();
             Decision::Undecided { settled, why }
         }
-    }
+    };
+    (decision, steps)
 }
 
 /// The operations as they stood at this moment: what had not completed yet may have happened.

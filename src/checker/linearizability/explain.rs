@@ -26,7 +26,7 @@ pub(super) struct Scene<'a> {
 /// Explains the violation that the shrunk core proves.
 pub(super) fn explain(scene: &Scene, shrunk: &Shrunk) -> Anomaly {
     let core = as_recorded(scene.register, &shrunk.operations);
-    let pattern = pattern::find(scene.register, &core);
+    let pattern = pattern::find(scene.register, &core, last_to_complete(&shrunk.operations, &core));
     let (shown, of_its_own) = match &pattern {
         Pattern::Stale(stale) => stale.shown(scene.register, &core),
         _ => (core, false),
@@ -45,8 +45,7 @@ pub(super) fn explain(scene: &Scene, shrunk: &Shrunk) -> Anomaly {
     if let Pattern::Stale(stale) = &pattern {
         details.push(wording.staleness(stale));
     }
-    let minimal = shrunk.minimal || of_its_own;
-    details.push(told_of_core(scene, shown.len(), minimal));
+    details.push(told_of_core(scene, shrunk, shown.len(), of_its_own));
     let (from, to) = wording.span(&shown);
     Anomaly {
         kind: kind.to_owned(),
@@ -71,18 +70,31 @@ fn as_recorded(register: &Register, core: &[Operation]) -> Vec<Operation> {
     core.iter().filter_map(|operation| recorded(operation.origin)).collect()
 }
 
-fn told_of_core(scene: &Scene, shown: usize, minimal: bool) -> String {
+/// The operation at whose completion no order was left.
+fn last_to_complete(shrunk: &[Operation], recorded: &[Operation]) -> Operation {
+    let certain = shrunk.iter().filter(|operation| !operation.is_open());
+    let last = certain.max_by_key(|operation| operation.complete).map(|last| last.origin);
+    let found = recorded.iter().find(|operation| Some(operation.origin) == last);
+    *found.expect("open operations alone have an order")
+}
+
+fn told_of_core(scene: &Scene, shrunk: &Shrunk, shown: usize, of_its_own: bool) -> String {
     let all = scene.register.operations.len();
     let method = match scene.by {
         Method::Zones => "zones",
         Method::Search => "search",
     };
-    match minimal {
-        true => format!("decided by {method}; {shown} of {all} operations prove it by themselves"),
-        false => format!(
-            "decided by {method}; {shown} of {all} operations prove it, perhaps fewer: a limit ended the shrinking"
-        ),
-    }
+    let before = match shrunk.from_any_state && !of_its_own {
+        true => ", whatever the register held before",
+        false => "",
+    };
+    let perhaps = match shrunk.minimal || of_its_own {
+        true => "",
+        false => "; a limit ended the shrinking",
+    };
+    format!(
+        "decided by {method}; {shown} of {all} operations prove it by themselves{before}{perhaps}"
+    )
 }
 
 fn summary(wording: &Wording, pattern: &Pattern, kind: &str, shown: usize) -> String {

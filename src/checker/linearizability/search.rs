@@ -11,6 +11,7 @@ mod candidates;
 mod live;
 mod mask;
 mod memo;
+mod order;
 mod plan;
 
 use crate::checker::linearizability::certificate;
@@ -31,7 +32,7 @@ pub(super) struct Limits<'a> {
 }
 
 /// What the search found.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Searched {
     /// Positions of the operations in an order that explains them.
     Linearizable { order: Vec<u32> },
@@ -44,25 +45,26 @@ pub(super) enum Searched {
 /// Steps between two looks at the budget.
 const STEPS_BETWEEN_POLLS: u64 = 1024;
 
-/// Searches the operations, which are in order of invocation.
-pub(super) fn search(operations: &[Operation], values: usize, limits: &Limits) -> Searched {
+/// Searches the operations, which are in order of invocation. Also says how many steps it took.
+pub(super) fn search(operations: &[Operation], values: usize, limits: &Limits) -> (Searched, u64) {
     let plan = Plan::new(operations, values);
-    let found = match plan.slots {
+    let (found, steps) = match plan.slots {
         0..=64 => Search::<1>::new(&plan, limits).run(),
         65..=256 => Search::<4>::new(&plan, limits).run(),
         257..=4096 => Search::<64>::new(&plan, limits).run(),
         _ => {
             let why = "more than 4096 operations were in flight at once";
-            return Searched::Undecided { last: 0, why };
+            return (Searched::Undecided { last: 0, why }, 0);
         }
     };
     if let Searched::Linearizable { order } = &found
         && certificate::replay(operations, order).is_err()
     {
         // Never seen; but then the answer is worth nothing, and saying so is.
-        return Searched::Undecided { last: 0, why: "the order found did not pass its replay" };
+        let why = "the order found did not pass its replay";
+        return (Searched::Undecided { last: 0, why }, steps);
     }
-    found
+    (found, steps)
 }
 
 /// The part of the search's state that differs between branches.
@@ -90,6 +92,7 @@ struct Search<'a, const WORDS: usize> {
     furthest: usize,
     live: Live<WORDS>,
     config: Config<WORDS>,
+    /// What has taken effect so far: operations, and uses of classes.
     order: Vec<u32>,
     frames: Vec<Frame<WORDS>>,
     memo: Memo<WORDS>,
@@ -112,7 +115,12 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    fn run(mut self) -> Searched {
+    fn run(mut self) -> (Searched, u64) {
+        let found = self.explore();
+        (found, self.steps)
+    }
+
+    fn explore(&mut self) -> Searched {
         while self.advance() {
             self.furthest = self.furthest.max(self.position);
             self.steps += 1;
@@ -131,7 +139,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
                 return Searched::Violated { last: self.last() };
             }
         }
-        Searched::Linearizable { order: self.order }
+        Searched::Linearizable { order: order::resolve(self.plan, &self.order) }
     }
 
     fn limit_met(&self) -> Option<&'static str> {
@@ -183,9 +191,10 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
 
     fn remember(&mut self) -> Remembered {
         let now = self.plan.now(self.position);
-        self.config.used.forget(|class| {
+        self.config.used.forget(|class, count| {
             let result = self.plan.classes[class as usize].effect.produces();
             result.is_some_and(|value| self.plan.observed.matters(value, now))
+                && !self.plan.is_plenty(class, self.live.offered(class) - count, now)
         });
         let Config { state, done, ref used } = self.config;
         let oldest_choice = self.frames.first().map_or(self.position, |frame| frame.position);
@@ -236,21 +245,22 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
     }
 
     fn apply(&mut self, candidate: u32) {
-        let (operation, slot) = match candidates::class_of(candidate) {
-            Some(class) => {
-                let used_before = self.config.used.add(class);
-                (self.plan.classes[class as usize].members[used_before as usize], None)
+        let slot = candidate as usize;
+        let (entry, effect) = match candidates::class_of(candidate) {
+            Some(class) => (candidate, self.plan.classes[class as usize].effect),
+            None => {
+                let operation = self.live.occupant(slot);
+                (operation, self.plan.operations[operation as usize].effect)
             }
-            None => (self.live.occupant(candidate as usize), Some(candidate as usize)),
         };
-        let effect = self.plan.operations[operation as usize].effect;
         if let Effect::Write(_) = effect {
-            self.hide_unobserved_writes(slot);
+            self.hide_unobserved_writes(entry);
         }
-        if let Some(slot) = slot {
-            self.config.done.insert(slot);
+        match candidates::class_of(candidate) {
+            Some(class) => self.config.used.add(class),
+            None => self.config.done.insert(slot),
         }
-        self.order.push(operation);
+        self.order.push(entry);
         self.config.state = effect.apply(self.config.state).unwrap_or(self.config.state);
         for slot in self.live.observers.without(&self.config.done).ones() {
             self.take_effect_if_read(slot);
@@ -258,13 +268,14 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
     }
 
     /// Writes whose value nobody can observe take effect right before a write: nobody can tell.
-    fn hide_unobserved_writes(&mut self, except: Option<usize>) {
+    fn hide_unobserved_writes(&mut self, except: u32) {
         let now = self.plan.now(self.position);
         let waiting = self.live.present.without(&self.live.observers).without(&self.config.done);
-        for slot in waiting.ones().filter(|slot| Some(*slot) != except) {
+        for slot in waiting.ones() {
             let operation = self.live.occupant(slot);
             let effect = self.plan.operations[operation as usize].effect;
             if let Effect::Write(value) = effect
+                && operation != except
                 && !self.plan.observed.matters(value, now)
             {
                 self.config.done.insert(slot);

@@ -1,84 +1,125 @@
 //! Makes a core of operations that have no order smaller, so that a person can take it in.
 //!
 //! Only moves after which "the rest has no order" still proves "the whole has no order": a read may go,
-//! a write may become one of unknown outcome, and whole chains of values may go. A completed write may
-//! never simply go: reads of its value would then look like phantoms.
+//! a write may become one of unknown outcome, whole chains of values may go, and the past may go if the
+//! rest has no order whatever the past left. A completed write may never simply go: reads of its value
+//! would then look like phantoms.
 
-use rustc_hash::FxHashMap;
+mod moves;
+
+use std::collections::BTreeSet;
 
 use crate::checker::linearizability::chain;
 use crate::checker::linearizability::decide::{Decision, decide, weakened};
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, Register, ValueId};
+use crate::checker::linearizability::relevance::relevant;
 use crate::checker::linearizability::search::Limits;
 
-/// Decisions that shrinking one core may take.
+/// Decisions that shrinking one core may take, and search steps in all of them and in each: bounds that
+/// do not depend on the machine.
 const CHECKS: u32 = 2_000;
-/// Search steps that each of them may take; a bound that does not depend on the machine.
-const STEPS: u64 = 100_000;
+const STEPS: u64 = 1_000_000;
+const STEPS_EACH: u64 = 50_000;
+/// Operations in the shortest stretch that is tried without its past, and in the longest.
+const SHORTEST_STRETCH: usize = 8;
+const LONGEST_STRETCH: usize = 256;
+/// Up to this size a core is shrunk with its past, which explains more.
+const SMALL: usize = 64;
+/// Up to this size a core need not lose its past.
+const HANDY: usize = 12;
 
 /// A core after shrinking.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shrunk {
     pub operations: Vec<Operation>,
+    /// The operations have no order whatever the register held before them.
+    pub from_any_state: bool,
     /// No single move makes it smaller; false where a limit ended the shrinking.
     pub minimal: bool,
 }
 
 /// Shrinks a core until no move helps, or a limit is met.
-pub(super) fn shrink(core: Vec<Operation>, limits: &Limits) -> Shrunk {
-    let (operations, values) = renumber(&core);
-    let limits = Limits { steps: STEPS, ..*limits };
-    let mut shrinker = Shrinker { operations, values, limits, checks: 0 };
-    shrinker.drop_chains();
-    shrinker.weaken();
-    Shrunk { minimal: !shrinker.is_over(), operations: shrinker.operations }
-}
-
-/// A core has few of its register's values; tables by value should be as small as it is.
-fn renumber(core: &[Operation]) -> (Vec<Operation>, usize) {
-    let mut numbers: FxHashMap<ValueId, ValueId> = FxHashMap::from_iter([(INITIAL, INITIAL)]);
-    let mut number = |value| {
-        let next = numbers.len() as ValueId;
-        *numbers.entry(value).or_insert(next)
+pub(super) fn shrink(core: &[Operation], limits: &Limits) -> Shrunk {
+    let (operations, values) = moves::renumbered(core);
+    let limits = Limits { steps: STEPS_EACH, ..*limits };
+    let mut shrinker = Shrinker {
+        operations,
+        values,
+        limits,
+        from_any_state: false,
+        checks: 0,
+        steps: 0,
+        undecided: false,
     };
-    let operations = core
-        .iter()
-        .map(|operation| {
-            let effect = match operation.effect {
-                Effect::Read(value) => Effect::Read(number(value)),
-                Effect::Write(value) => Effect::Write(number(value)),
-                Effect::Cas { from, to } => Effect::Cas { from: number(from), to: number(to) },
-                Effect::Differs(value) => Effect::Differs(number(value)),
-            };
-            Operation { effect, ..*operation }
-        })
-        .collect();
-    (operations, numbers.len())
+    shrinker.drop_chains();
+    if shrinker.operations.len() > SMALL {
+        shrinker.forget_past();
+    }
+    shrinker.weaken();
+    if shrinker.operations.len() > HANDY && !shrinker.from_any_state {
+        shrinker.forget_past();
+        shrinker.weaken();
+    }
+    Shrunk {
+        minimal: !shrinker.undecided && !shrinker.is_over(),
+        from_any_state: shrinker.from_any_state,
+        operations: shrinker.operations,
+    }
 }
 
 struct Shrinker<'a> {
     operations: Vec<Operation>,
     values: usize,
     limits: Limits<'a>,
+    from_any_state: bool,
     checks: u32,
+    steps: u64,
+    /// In the last round, a limit kept a move from being judged.
+    undecided: bool,
 }
 
 impl Shrinker<'_> {
     fn is_over(&self) -> bool {
-        self.checks >= CHECKS || (self.limits.exhausted)()
+        self.checks >= CHECKS || self.steps >= STEPS || (self.limits.exhausted)()
+    }
+
+    /// The smaller core in these operations, if they have no order from the register's first state.
+    fn core_of(&mut self, operations: Vec<Operation>) -> Option<Vec<Operation>> {
+        self.checks += 1;
+        // One more value than there are, for a state that nobody knows.
+        let register = Register { operations, values: self.values + 1 };
+        let (decision, steps) = decide(&register, &self.limits);
+        self.steps += steps;
+        self.undecided |= matches!(decision, Decision::Undecided { .. });
+        match decision {
+            Decision::Violated { core, .. } => Some(core),
+            Decision::Linearizable(_) | Decision::Undecided { .. } => None,
+        }
+    }
+
+    /// Whether these operations have no order from any state.
+    fn fails_from_any_state(&mut self, operations: &[Operation]) -> bool {
+        let observed = operations.iter().filter_map(|operation| operation.effect.observes());
+        let unknown = self.values as ValueId;
+        let states: BTreeSet<ValueId> = observed.chain([INITIAL, unknown]).collect();
+        states.into_iter().all(|state| {
+            !self.is_over() && self.core_of(moves::from_state(operations, state)).is_some()
+        })
     }
 
     /// Takes these operations as the core if they, too, have no order.
     fn adopt(&mut self, operations: Vec<Operation>) -> bool {
-        self.checks += 1;
-        let register = Register { operations, values: self.values };
-        match decide(&register, &self.limits) {
-            Decision::Violated { core, .. } => {
-                self.operations = core;
-                true
-            }
-            Decision::Linearizable(_) | Decision::Undecided { .. } => false,
+        if !self.from_any_state {
+            let core = self.core_of(operations);
+            let found = core.is_some();
+            self.operations = core.unwrap_or_else(|| std::mem::take(&mut self.operations));
+            return found;
         }
+        let fails = self.fails_from_any_state(&operations);
+        if fails {
+            self.operations = relevant(&operations, self.values);
+        }
+        fails
     }
 
     fn drop_chains(&mut self) {
@@ -93,27 +134,43 @@ impl Shrinker<'_> {
             let value = operation.effect.observes().or(operation.effect.produces());
             chains[value.unwrap_or(INITIAL) as usize]
         };
-        self.remove_by_halves(chain_of, |_| None);
+        self.reduce_by_halves(chain_of, |_| None);
+    }
+
+    /// Keeps the shortest stretch at the end that has no order whatever was before it.
+    fn forget_past(&mut self) {
+        let count = self.operations.len();
+        let mut stretch = SHORTEST_STRETCH;
+        while stretch < count.min(LONGEST_STRETCH) && !self.is_over() {
+            let rest = moves::since(&self.operations, self.operations[count - stretch].invoke);
+            if self.fails_from_any_state(&rest) {
+                self.operations = rest;
+                self.from_any_state = true;
+                return;
+            }
+            stretch *= 2;
+        }
     }
 
     /// Drops reads and opens writes, until a whole round changes nothing.
     fn weaken(&mut self) {
         loop {
+            self.undecided = false;
             let before = self.operations.clone();
-            self.remove_by_halves(|operation| operation.origin, weakened);
+            self.reduce_by_halves(|operation| operation.origin, weakened);
             if self.operations == before || self.is_over() {
                 return;
             }
         }
     }
 
-    /// Tries to weaken half of the parts, then quarters, down to each part alone.
-    fn remove_by_halves(
+    /// Tries to reduce half of the parts, then quarters, down to each part alone.
+    fn reduce_by_halves(
         &mut self,
         part_of: impl Fn(&Operation) -> u32,
-        weaken: impl Fn(&Operation) -> Option<Operation>,
+        reduce: impl Fn(&Operation) -> Option<Operation>,
     ) {
-        let mut parts = self.parts(&part_of, &weaken);
+        let mut parts = moves::reducible_parts(&self.operations, &part_of, &reduce);
         let mut size = parts.len().div_ceil(2);
         while size > 0 {
             let mut start = 0;
@@ -124,29 +181,16 @@ impl Shrinker<'_> {
                 let chunk = &parts[start..parts.len().min(start + size)];
                 let chosen =
                     |operation: &Operation| chunk.binary_search(&part_of(operation)).is_ok();
-                let weaker = self.operations.iter().filter_map(|operation| {
-                    if chosen(operation) { weaken(operation) } else { Some(*operation) }
+                let reduced = self.operations.iter().filter_map(|operation| {
+                    if chosen(operation) { reduce(operation) } else { Some(*operation) }
                 });
-                if self.adopt(weaker.collect()) {
-                    parts = self.parts(&part_of, &weaken);
+                if self.adopt(reduced.collect()) {
+                    parts = moves::reducible_parts(&self.operations, &part_of, &reduce);
                 } else {
                     start += size;
                 }
             }
             size /= 2;
         }
-    }
-
-    /// The parts in which anything can still be weakened, ascending.
-    fn parts(
-        &self,
-        part_of: &impl Fn(&Operation) -> u32,
-        weaken: &impl Fn(&Operation) -> Option<Operation>,
-    ) -> Vec<u32> {
-        let changes = |operation: &&Operation| weaken(operation).as_ref() != Some(*operation);
-        let mut parts: Vec<u32> = self.operations.iter().filter(changes).map(part_of).collect();
-        parts.sort_unstable();
-        parts.dedup();
-        parts
     }
 }

@@ -1,136 +1,189 @@
-//! Histories with one fault each, and what is said of it.
+use std::collections::BTreeSet;
+
+use expect_test::{Expect, expect};
 
 use super::*;
-use crate::cluster::{Check, Link, Proof};
-use crate::op::{Process, SECOND, Value};
+use crate::checker::text::{history, merge, record};
+use crate::cluster::{Check, Link};
 
-const NAME: &str = "some-fault";
-
-fn check(holds: bool) -> Check {
-    let [what, expected, seen] = ["a→b", "blocked", "passed"].map(str::to_owned);
-    Check { what, expected, seen, holds }
-}
-
-fn installed(packets: Option<u64>) -> Applied {
-    Applied::Installed { proof: Proof { checks: vec![check(true)], packets, took_us: 5 } }
-}
-
-fn indeterminate() -> Applied {
-    Applied::Indeterminate { why: "the agent did not answer".into(), proof: None }
-}
+const FAULT: FaultId = FaultId(1);
 
 fn cut() -> Action {
-    let links = [Link { from: "a".into(), to: "b".into() }].into();
-    Action::Cut { fault: FaultId(1), links }
+    let link = Link { from: "n1".into(), to: "n2".into() };
+    Action::Cut { fault: FAULT, links: BTreeSet::from([link]) }
 }
 
-fn pause() -> Action {
-    Action::Pause { node: "a".into() }
+fn kill() -> Action {
+    Action::Kill { node: "n1".into() }
 }
 
-/// Collects events a second apart.
-#[derive(Default)]
-struct Story(Vec<Event>);
+/// Done; the proof's only check holds or not, and so many packets matched.
+fn done(action: Action, holds: bool, packets: Option<u64>) -> Deed {
+    let check =
+        Check { what: "n1".to_owned(), expected: "gone".to_owned(), seen: String::new(), holds };
+    let proof = Proof { checks: vec![check], packets, took_us: 5 };
+    Deed { action, outcome: Applied::Installed { proof } }
+}
 
-impl Story {
-    fn push(mut self, process: Process, kind: Kind, f: &str, value: Value) -> Story {
-        let node = (process != Process::Nemesis).then(|| "a".into());
-        let index = self.0.len() as u64;
-        let time = (index + 1) * SECOND;
-        self.0.push(Event {
-            index,
-            time,
-            kind,
-            process,
-            node,
-            f: f.into(),
-            key: None,
-            value,
-            error: None,
-        });
-        self
+fn not_done(action: Action) -> Deed {
+    Deed { action, outcome: Applied::Skipped { why: "n1 is down".to_owned() } }
+}
+
+fn doubtful(action: Action) -> Deed {
+    let why = "the probe timed out".to_owned();
+    Deed { action, outcome: Applied::Indeterminate { why, proof: None } }
+}
+
+/// A fault on n1 from 100 s to 110 s with these deeds.
+fn fault(began: Vec<Deed>, ended: Option<Vec<Deed>>) -> Vec<Event> {
+    let actions: Vec<Action> = began.iter().map(|deed| deed.action.clone()).collect();
+    let begin = FaultRecord::Begin { fault: FAULT, targets: vec!["n1".into()], actions };
+    let mut events = vec![
+        record(99.9, "storm", &begin),
+        record(100.0, "storm", &FaultRecord::Began { fault: FAULT, deeds: began }),
+    ];
+    if let Some(deeds) = ended {
+        let end = FaultRecord::End { fault: FAULT, actions: Vec::new() };
+        events.push(record(110.0, "storm", &end));
+        events.push(record(110.1, "storm", &FaultRecord::Ended { fault: FAULT, deeds }));
     }
+    events
+}
 
-    fn tell(self, record: &FaultRecord) -> Story {
-        self.push(Process::Nemesis, Kind::Info, NAME, record.to_value())
+/// Thirty ordinary reads of 10 ms on n1 and failing compare-and-sets, then this work.
+fn work(then: &str) -> History {
+    let mut text = String::new();
+    for second in 0..30 {
+        text += &format!("{second} 0@n1 invoke read nil\n{second}.01 0@n1 ok read nil\n");
+        text += &format!("{second} 1@n2 invoke cas 1>2\n{second}.01 1@n2 fail cas 1>2\n");
     }
+    history(&(text + then))
+}
 
-    fn client(self, kind: Kind) -> Story {
-        self.push(Process::Client(0), kind, "read", Value::Nil)
+fn check(work: &History, records: Vec<Event>, expected: Expect) {
+    let named = [Named { fault: "storm".to_owned(), target: "leader".to_owned() }];
+    let summaries = coverage(&merge(work, records), &named);
+    assert_eq!(summaries.len(), 1);
+    let FaultSummary { installed, felt, healed, times, skipped, why, .. } = &summaries[0];
+    let flags = [(installed, "installed"), (felt, "felt"), (healed, "healed")];
+    let flags: Vec<&str> = flags.iter().filter(|(flag, _)| **flag).map(|(_, name)| *name).collect();
+    let told = format!("{} ×{times}-{skipped} {why}", flags.join(" "));
+    expected.assert_eq(told.trim());
+}
+
+fn healed_cut(packets: u64) -> Vec<Event> {
+    fault(vec![done(cut(), true, None)], Some(vec![done(cut().undo(), true, Some(packets))]))
+}
+
+#[test]
+fn matched_packets_are_felt() {
+    check(&work(""), healed_cut(3), expect!["installed felt healed ×1-0"]);
+    check(
+        &work(""),
+        healed_cut(0),
+        expect!["installed healed ×1-0 no operation of the workload felt it"],
+    );
+}
+
+#[test]
+fn operations_on_the_target_feel_it_when_delayed_failed_or_lost() {
+    let felt = || expect!["installed felt healed ×1-0"];
+    for then in [
+        "101 0@n1 invoke read nil\n101.051 0@n1 ok read nil",
+        "101 0@n1 invoke read nil\n101.001 0@n1 fail read nil",
+        "101 0@n1 invoke read nil\n105 0@n1 info read nil",
+        "101 0@n1 invoke write 1",
+        "99 0@n1 invoke read nil\n100.1 0@n1 ok read nil",
+    ] {
+        check(&work(then), healed_cut(0), felt());
     }
-
-    fn begin(self, action: Action, outcome: Applied) -> Story {
-        let (fault, targets) = (FaultId(1), vec!["a".into()]);
-        self.tell(&FaultRecord::Begin { fault, targets, actions: vec![action.clone()] })
-            .tell(&FaultRecord::Began { fault, deeds: vec![Deed { action, outcome }] })
-    }
-
-    fn end(self, action: Action, outcome: Applied) -> Story {
-        let deeds = vec![Deed { action: action.undo(), outcome }];
-        self.tell(&FaultRecord::Ended { fault: FaultId(1), deeds })
-    }
-
-    fn check(self, installed: bool, felt: bool, healed: bool, why: &str) {
-        let found = coverage(&History::new(self.0), &[(NAME.into(), "one".into())]);
-        let [one] = &found[..] else { panic!("one nemesis, one summary: {found:?}") };
-        assert_eq!((one.installed, one.felt, one.healed), (installed, felt, healed), "{}", one.why);
-        assert!(one.why.contains(why) && one.why.is_empty() == why.is_empty(), "{}", one.why);
+    let unfelt = || expect!["installed healed ×1-0 no operation of the workload felt it"];
+    for then in [
+        // Hardly slower than usual.
+        "101 0@n1 invoke read nil\n101.049 0@n1 ok read nil",
+        // It fails without a fault, too.
+        "101 0@n1 invoke cas 1>2\n101.001 0@n1 fail cas 1>2",
+        // Not on the target.
+        "101 1@n2 invoke read nil\n105 1@n2 info read nil",
+        // Not while in force.
+        "120 0@n1 invoke read nil\n125 0@n1 info read nil",
+        "90 0@n1 invoke read nil\n95 0@n1 fail read nil",
+    ] {
+        check(&work(then), healed_cut(0), unfelt());
     }
 }
 
 #[test]
-fn a_cut_that_matched_packets_acted() {
-    let story = Story::default().begin(cut(), installed(None));
-    story.end(cut(), installed(Some(3))).check(true, true, true, "");
+fn a_proven_kill_is_felt_by_the_process_itself() {
+    let killed = fault(vec![done(kill(), true, None)], Some(vec![done(kill().undo(), true, None)]));
+    check(&work(""), killed, expect!["installed felt healed ×1-0"]);
 }
 
 #[test]
-fn a_cut_that_matched_nothing_was_not_felt() {
-    let story = Story::default().begin(cut(), installed(None));
-    story.end(cut(), installed(Some(0))).check(true, false, true, "no traffic");
+fn what_was_skipped_or_never_begun_is_not_installed() {
+    let skipped = FaultRecord::Skipped { fault: FAULT, why: "no leader".to_owned() };
+    check(
+        &work(""),
+        vec![record(100.0, "storm", &skipped), record(101.0, "storm", &skipped)],
+        expect!["healed ×0-2 every time skipped: no leader"],
+    );
+    check(
+        &work(""),
+        fault(vec![not_done(kill())], Some(Vec::new())),
+        expect!["healed ×1-0 every time skipped: n1 is down"],
+    );
+    check(&work(""), Vec::new(), expect!["healed ×0-0 it was never begun"]);
 }
 
 #[test]
-fn a_frozen_node_is_felt_by_an_operation_that_never_ends_and_not_by_one_before() {
-    let before = Story::default().client(Kind::Invoke).client(Kind::Ok);
-    let during = Story::default().begin(pause(), installed(None)).client(Kind::Invoke);
-    during.client(Kind::Info).end(pause(), installed(None)).check(true, true, true, "");
-    let story = before.begin(pause(), installed(None)).end(pause(), installed(None));
-    story.check(true, false, true, "no traffic");
+fn doubts_about_the_installation_are_told() {
+    let undone = || Some(vec![done(cut().undo(), true, Some(3))]);
+    check(
+        &work(""),
+        fault(vec![doubtful(cut())], undone()),
+        expect!["healed ×1-0 cut is indeterminate: the probe timed out"],
+    );
+    check(
+        &work(""),
+        fault(vec![done(cut(), false, None)], undone()),
+        expect!["healed ×1-0 the proof of cut does not hold"],
+    );
 }
 
 #[test]
-fn a_proven_kill_was_felt() {
-    let kill = Action::Kill { node: "a".into() };
-    let story = Story::default().begin(kill.clone(), installed(None));
-    story.end(kill, installed(None)).check(true, true, true, "");
+fn a_heal_that_is_not_proven_is_told() {
+    for ended in [
+        Vec::new(),
+        vec![doubtful(cut().undo())],
+        vec![not_done(cut().undo())],
+        vec![done(cut().undo(), false, Some(3))],
+    ] {
+        let packets = fault(vec![done(cut(), true, None)], Some(ended));
+        let lost = work("101 0@n1 invoke read nil\n105 0@n1 info read nil");
+        check(&lost, packets, expect!["installed felt ×1-0 f1: the undoing of cut is not proven"]);
+    }
+    check(
+        &work(""),
+        fault(vec![done(kill(), true, None)], None),
+        expect!["installed felt ×1-0 f1 was never ended"],
+    );
+    let mut crashed = fault(vec![done(cut(), true, None)], None);
+    crashed.truncate(1);
+    check(
+        &work(""),
+        crashed,
+        expect!["×1-0 it was begun and nothing is known of it; f1 was never ended"],
+    );
 }
 
 #[test]
-fn what_is_not_proven_is_not_installed_and_not_healed() {
-    let proof = Proof { checks: vec![check(false)], packets: None, took_us: 0 };
-    let refuted = || Applied::Installed { proof: proof.clone() };
-    let story = Story::default().begin(cut(), refuted()).end(cut(), installed(Some(1)));
-    story.check(false, false, true, "expected blocked, seen passed");
-    let story = Story::default().begin(cut(), indeterminate()).end(cut(), installed(Some(1)));
-    story.check(false, false, true, "the agent did not answer");
-    let story = Story::default().begin(cut(), installed(None)).end(cut(), indeterminate());
-    story.check(true, false, false, "the agent did not answer");
-    let empty = Applied::Installed { proof: Proof::default() };
-    let story = Story::default().begin(cut(), empty).end(cut(), installed(Some(1)));
-    story.check(false, false, true, "no check was made");
-}
-
-#[test]
-fn a_history_that_ends_with_the_fault_in_force_is_not_healed() {
-    let story = Story::default().begin(cut(), installed(None));
-    story.check(true, false, false, "ends with it in force");
-}
-
-#[test]
-fn a_fault_that_was_skipped_or_never_came_did_not_act() {
-    let why = "no node claims to lead now".to_owned();
-    let story = Story::default().tell(&FaultRecord::Skipped { fault: FaultId(1), why });
-    story.check(false, false, true, "skipped each time: no node claims to lead");
-    Story::default().client(Kind::Invoke).check(false, false, true, "ended before it began");
+fn nemeses_that_nobody_named_are_summarised_by_their_nodes() {
+    let history = merge(&work(""), healed_cut(3));
+    let summaries = coverage(&history, &[]);
+    assert_eq!(summaries.len(), 1);
+    assert_eq!((&*summaries[0].fault, &*summaries[0].target), ("storm", "n1"));
+    let two =
+        ["storm", "kill"].map(|fault| Named { fault: fault.to_owned(), target: "one".to_owned() });
+    let names: Vec<String> = coverage(&history, &two).into_iter().map(|s| s.fault).collect();
+    assert_eq!(names, ["storm", "kill"]);
 }

@@ -29,8 +29,8 @@ pub(super) struct Stale {
     pub newer: usize,
 }
 
-/// Finds the plainest shape in which the core's violation shows.
-pub(super) fn find(register: &Register, core: &[Operation]) -> Pattern {
+/// Finds the plainest shape in which the core's violation shows; failing that, what it showed at last.
+pub(super) fn find(register: &Register, core: &[Operation], last: Operation) -> Pattern {
     let mut seers: Vec<(Operation, ValueId)> = core
         .iter()
         .filter(|operation| !operation.is_open())
@@ -43,7 +43,7 @@ pub(super) fn find(register: &Register, core: &[Operation]) -> Pattern {
             seers.iter().rev().find_map(|(seen, value)| stale(register, core, *seen, *value))
         })
         .or_else(|| replaced_twice(register, &seers))
-        .unwrap_or_else(|| Pattern::Tangled { last: last_to_complete(core) })
+        .unwrap_or(Pattern::Tangled { last })
 }
 
 fn producers(register: &Register, value: ValueId) -> impl Iterator<Item = &Operation> {
@@ -67,13 +67,6 @@ fn replaced_twice(register: &Register, seers: &[(Operation, ValueId)]) -> Option
         let times = producers(register, *value).count() + usize::from(*value == INITIAL);
         (times == 1).then_some(Pattern::ReplacedTwice { one: *one, other: other.0 })
     })
-}
-
-fn last_to_complete(core: &[Operation]) -> Operation {
-    let certain = core.iter().filter(|operation| !operation.is_open());
-    *certain
-        .max_by_key(|operation| operation.complete)
-        .expect("open operations alone have an order")
 }
 
 fn stale(

@@ -6,6 +6,8 @@ use super::pattern::Stale;
 use crate::checker::linearizability::operation::{Effect, Operation, Pair, Register};
 use crate::op::{Event, Kind, MILLISECOND, Nanos, SECOND, Value};
 
+const MICROSECOND: Nanos = 1_000;
+
 pub(super) struct Wording<'a> {
     pairs: &'a [Pair<'a>],
     members: &'a [u32],
@@ -162,7 +164,7 @@ impl<'a> Wording<'a> {
             Effect::Read(_) => format!("reading {}", self.value_seen(last)),
             Effect::Write(_) => format!("writing {}", self.value_made(last)),
             Effect::Cas { .. } => format!("a successful {}", self.cas(last)),
-            Effect::Differs(_) => format!("not finding {}", self.value_seen(last)),
+            Effect::Differs(_) => format!("failing to {}", self.cas(last)),
         };
         let (who, at) = (self.who(last), self.completed(last));
         format!("no order of these {shown} operations explains {who} {what} at {at}")
@@ -193,8 +195,10 @@ impl<'a> Wording<'a> {
         let (_, completion) = self.pair(&stale.evidence);
         let replaced = completion.map_or(0, |event| event.time);
         let late = self.pair(&stale.seen).0.time.saturating_sub(replaced);
+        // Whole microseconds: what is finer is the clock's noise.
+        let late_ms = (late / MICROSECOND) as f64 / (MILLISECOND / MICROSECOND) as f64;
         match self.timed {
-            true => format!("stale by at least {:.3} ms{newer}", late as f64 / MILLISECOND as f64),
+            true => format!("stale by at least {late_ms} ms{newer}"),
             false => format!("stale{newer}"),
         }
     }

@@ -14,23 +14,17 @@ impl Used {
         place.map_or(0, |place| self.0[place].1)
     }
 
-    /// Counts one more, and returns how many there were before.
-    pub fn add(&mut self, class: u32) -> u32 {
+    /// Counts one more.
+    pub fn add(&mut self, class: u32) {
         match self.0.binary_search_by_key(&class, |(class, _)| *class) {
-            Ok(place) => {
-                self.0[place].1 += 1;
-                self.0[place].1 - 1
-            }
-            Err(place) => {
-                self.0.insert(place, (class, 1));
-                0
-            }
+            Ok(place) => self.0[place].1 += 1,
+            Err(place) => self.0.insert(place, (class, 1)),
         }
     }
 
-    /// Drops the classes that no longer matter.
-    pub fn forget(&mut self, matters: impl Fn(u32) -> bool) {
-        self.0.retain(|(class, _)| matters(*class));
+    /// Drops the classes whose count no longer matters.
+    pub fn forget(&mut self, matters: impl Fn(u32, u32) -> bool) {
+        self.0.retain(|(class, count)| matters(*class, *count));
     }
 
     /// Whether nothing is used more here than there: then all that is possible there is possible here.
@@ -154,9 +148,11 @@ mod tests {
     #[test]
     fn counts_go_up_and_can_be_forgotten() {
         let mut counts = used(&[(2, 1)]);
-        assert_eq!((counts.add(2), counts.add(1), counts.add(1)), (1, 0, 1));
+        for class in [2, 1, 1] {
+            counts.add(class);
+        }
         assert_eq!(counts, used(&[(1, 2), (2, 2)]));
-        counts.forget(|class| class == 2);
+        counts.forget(|class, count| class == 2 && count == 2);
         assert_eq!((counts.count(1), counts.count(2)), (0, 2));
     }
 

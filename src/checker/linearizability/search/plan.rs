@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::checker::linearizability::operation::{Effect, Operation};
+use crate::checker::linearizability::operation::{Effect, Operation, ValueId};
 use crate::checker::linearizability::relevance::Observed;
 
 /// An invocation or a completion.
@@ -28,6 +28,15 @@ pub(super) struct Plan<'a> {
     steps: Vec<Step>,
     /// By operation: its slot while in flight, or its class if it is open.
     places: Vec<u32>,
+    sightings: FxHashMap<ValueId, Sightings>,
+}
+
+/// Who may observe a value that open operations can make.
+#[derive(Clone, Debug, Default)]
+struct Sightings {
+    /// Completions, ascending.
+    completions: Vec<u32>,
+    open: usize,
 }
 
 impl<'a> Plan<'a> {
@@ -39,8 +48,10 @@ impl<'a> Plan<'a> {
             slots: 0,
             steps: steps(operations),
             places: vec![0; operations.len()],
+            sightings: FxHashMap::default(),
         };
         plan.place();
+        plan.sight();
         plan
     }
 
@@ -67,6 +78,37 @@ impl<'a> Plan<'a> {
                 });
             }
         }
+    }
+
+    /// Finds who may observe what open operations make. Evidence of difference observes any value.
+    fn sight(&mut self) {
+        let made = self.classes.iter().filter_map(|class| class.effect.produces());
+        self.sightings = made.map(|value| (value, Sightings::default())).collect();
+        for operation in self.operations {
+            let Some(value) = operation.effect.observes() else { continue };
+            let Some(sightings) = self.sightings.get_mut(&value) else { continue };
+            match operation.is_open() {
+                true => sightings.open += 1,
+                false => sightings.completions.push(operation.complete),
+            }
+        }
+        let differs = self.operations.iter().filter(|o| matches!(o.effect, Effect::Differs(_)));
+        let differs: Vec<u32> = differs.map(|operation| operation.complete).collect();
+        for sightings in self.sightings.values_mut() {
+            sightings.completions.extend(&differs);
+            sightings.completions.sort_unstable();
+        }
+    }
+
+    /// Whether so many open operations of the class are as good as any number: a use that nobody
+    /// observes is a waste, and there are no more who could observe one.
+    pub fn is_plenty(&self, class: u32, left: u32, now: u32) -> bool {
+        let value = self.classes[class as usize].effect.produces();
+        let Some(sightings) = value.and_then(|value| self.sightings.get(&value)) else {
+            return false;
+        };
+        let over = sightings.completions.partition_point(|completion| *completion < now);
+        left as usize >= sightings.completions.len() - over + sightings.open
     }
 
     pub fn length(&self) -> usize {

@@ -4,8 +4,13 @@ use crate::checker::linearizability::operation::{INITIAL, Operation, ValueId};
 
 /// Whether some order of the completed operations, and of any of the open ones, explains them all.
 pub(super) fn has_order(operations: &[Operation]) -> bool {
+    has_order_from(operations, INITIAL)
+}
+
+/// The same for a register that holds this at first.
+pub(super) fn has_order_from(operations: &[Operation], state: ValueId) -> bool {
     assert!(operations.len() <= 16, "{} operations are too many to try", operations.len());
-    explains(operations, 0, INITIAL)
+    explains(operations, 0, state)
 }
 
 fn explains(operations: &[Operation], placed: u32, state: ValueId) -> bool {

@@ -1,7 +1,7 @@
 //! Histories of a register that is simulated, so that they are linearizable by construction, and the
 //! same with a lie in them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::history::History;
 use crate::op::{Call, Event, Kind, MILLISECOND, Process, Value};
@@ -185,38 +185,50 @@ impl Plan {
 /// Makes one `ok` read answer a value that was surely replaced before the read began: one whose every
 /// write completed before another write began that completed before the read. False if none can lie.
 pub(super) fn make_stale(history: &mut History, rng: &mut Rng) -> bool {
-    let mut lies: Vec<(u64, Value)> = Vec::new();
-    let pairs = history.operations();
-    let completed = |(_, completion): &(&Event, Option<&Event>)| {
-        completion.filter(|event| event.kind == Kind::Ok).map(|event| event.index)
-    };
-    let written = |(invocation, completion): &(&Event, Option<&Event>)| {
-        let certain = completion.is_none_or(|event| event.kind != Kind::Fail);
-        certain.then(|| made(invocation)).flatten()
-    };
-    let values: BTreeSet<i64> = pairs.iter().filter_map(written).collect();
-    for (invocation, completion) in pairs.iter().filter(|(i, _)| &*i.f == "read") {
-        let Some(completion) = completion.filter(|event| event.kind == Kind::Ok) else { continue };
-        for value in &values {
-            let writes = || pairs.iter().filter(|pair| written(pair) == Some(*value));
-            // An open write, or one in flight, may have been the last.
-            let last = writes().map(|pair| completed(pair).unwrap_or(u64::MAX)).max();
-            let replaced = pairs.iter().any(|pair| {
-                let other = written(pair).is_some_and(|other| other != *value);
-                other
-                    && last.is_some_and(|last| pair.0.index > last)
-                    && completed(pair).is_some_and(|index| index < invocation.index)
-            });
-            if replaced {
-                lies.push((completion.index, Value::Int(*value)));
-            }
-        }
+    let writes = writes(history);
+    // The last completion of a write of each value; an open one, or one in flight, may come last.
+    let mut last: BTreeMap<i64, u64> = BTreeMap::new();
+    for write in &writes {
+        let known = last.entry(write.value).or_default();
+        *known = write.complete.max(*known);
     }
-    let Some((index, lie)) = rng.pick(&lies).cloned() else { return false };
+    let mut lies: Vec<(u64, i64)> = Vec::new();
+    for (invocation, completion) in history.operations() {
+        let Some(completion) = completion.filter(|e| e.kind == Kind::Ok && &*e.f == "read") else {
+            continue;
+        };
+        let over = || writes.iter().filter(|write| write.complete < invocation.index);
+        let Some(newest) = over().max_by_key(|write| write.invoke) else { continue };
+        let stale =
+            last.iter().filter(|(value, last)| **value != newest.value && **last < newest.invoke);
+        lies.extend(stale.map(|(value, _)| (completion.index, *value)));
+    }
+    let Some((index, lie)) = rng.pick(&lies).copied() else { return false };
     let mut events = history.events().to_vec();
-    events[index as usize].value = lie;
+    events[index as usize].value = Value::Int(lie);
     *history = History::new(events);
     true
+}
+
+/// A write or compare-and-set that happened or may have.
+struct Written {
+    value: i64,
+    invoke: u64,
+    /// `u64::MAX` if nobody knows.
+    complete: u64,
+}
+
+fn writes(history: &History) -> Vec<Written> {
+    let written = |(invocation, completion): (&Event, Option<&Event>)| {
+        let value = made(invocation)?;
+        let complete = match completion.map(|event| event.kind) {
+            Some(Kind::Fail) => return None,
+            Some(Kind::Ok) => completion?.index,
+            _ => u64::MAX,
+        };
+        Some(Written { value, invoke: invocation.index, complete })
+    };
+    history.operations().into_iter().filter_map(written).collect()
 }
 
 fn made(invocation: &Event) -> Option<i64> {

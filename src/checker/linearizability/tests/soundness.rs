@@ -1,13 +1,13 @@
 //! Every algorithm against the oracle, in both directions, and against itself.
 
-use super::oracle::has_order;
+use super::oracle::{has_order, has_order_from};
 use super::simulated::{Plan, Simulation, make_stale};
 use super::*;
 use crate::checker::linearizability::certificate::replay;
 use crate::checker::linearizability::operation::Operation;
 use crate::checker::linearizability::relevance::relevant;
 use crate::checker::linearizability::search::{Searched, search};
-use crate::checker::linearizability::shrink::shrink;
+use crate::checker::linearizability::shrink::{Shrunk, shrink};
 use crate::checker::linearizability::zones::{Zones, check, order};
 use crate::op::{Event, Kind, Process, Value};
 use crate::rng::Rng;
@@ -70,7 +70,7 @@ fn every_algorithm_agrees_with_the_oracle_on_small_histories() {
         } else {
             seen.by_search += 1;
         }
-        let decision = decide(&register, &UNLIMITED);
+        let (decision, _) = decide(&register, &UNLIMITED);
         let valid = matches!(decision, Decision::Linearizable(_));
         assert_eq!(valid, expected, "router: {}", told());
         if let Decision::Violated { core, .. } = decision {
@@ -86,7 +86,7 @@ fn every_algorithm_agrees_with_the_oracle_on_small_histories() {
 fn compare_search(register: &Register, expected: bool, told: &impl Fn() -> String) {
     for operations in [register.operations.clone(), relevant(&register.operations, register.values)]
     {
-        match search(&operations, register.values, &UNLIMITED) {
+        match search(&operations, register.values, &UNLIMITED).0 {
             Searched::Linearizable { order } => {
                 assert!(expected, "search accepted: {}", told());
                 assert_eq!(replay(&operations, &order), Ok(()), "{}", told());
@@ -117,9 +117,17 @@ fn compare_zones(register: &Register, expected: bool, told: &impl Fn() -> String
 
 fn compare_shrunk(register: &Register, core: Vec<Operation>, told: &impl Fn() -> String) {
     assert!(!has_order(&core), "the core has an order: {}", told());
-    let shrunk = shrink(core.clone(), &UNLIMITED);
+    let shrunk = shrink(&core, &UNLIMITED);
     assert!(shrunk.minimal && shrunk.operations.len() <= core.len(), "{}", told());
-    assert!(!has_order(&shrunk.operations), "the shrunk core has an order: {}", told());
+    refuse_shrunk(register, &shrunk, told);
+}
+
+fn refuse_shrunk(register: &Register, shrunk: &Shrunk, told: &impl Fn() -> String) {
+    let states = if shrunk.from_any_state { register.values as u32 + 1 } else { 1 };
+    for state in 0..states {
+        let ordered = has_order_from(&shrunk.operations, state);
+        assert!(!ordered, "the shrunk core has an order from {state}: {}", told());
+    }
     // As it was recorded, with the operations that shrinking had opened closed again.
     let recorded: Vec<Operation> = register
         .operations
@@ -128,6 +136,37 @@ fn compare_shrunk(register: &Register, core: Vec<Operation>, told: &impl Fn() ->
         .copied()
         .collect();
     assert!(!has_order(&recorded), "the recorded core has an order: {}", told());
+}
+
+#[test]
+fn cores_of_long_histories_shrink_to_what_the_oracle_can_refuse() {
+    let rng = Rng::from_seed(7);
+    let (mut cores, mut without_past) = (0, 0);
+    for round in 0..rounds(150) {
+        let mut rng = rng.fork(&round.to_string());
+        let plan = Plan {
+            operations: rng.between(30, 200) as usize,
+            clients: rng.between(2, 6) as usize,
+            info: *rng.pick(&[0, 2, 4]).expect("a share"),
+            lies: 0,
+            ..small(&mut rng)
+        };
+        let mut history = Simulation::run(plan, rng.fork("run"));
+        make_stale(&mut history, &mut rng);
+        let register = register(&history, &model_of(&plan, rng.chance(0.3)));
+        let told = || format!("round {round}, {plan:?}");
+        if let (Decision::Violated { core, .. }, _) = decide(&register, &UNLIMITED) {
+            let shrunk = shrink(&core, &UNLIMITED);
+            assert!(shrunk.minimal, "{}", told());
+            // A few violations take a long story to prove.
+            if shrunk.operations.len() <= 12 {
+                refuse_shrunk(&register, &shrunk, &told);
+                cores += 1;
+                without_past += usize::from(shrunk.from_any_state);
+            }
+        }
+    }
+    assert!(cores > rounds(100) && without_past > rounds(15), "{without_past} of {cores}");
 }
 
 #[test]
@@ -321,7 +360,7 @@ fn limits_give_unknown_and_say_how_far() {
     let history = Simulation::run(plan, Rng::from_seed(6));
     let register = register(&history, &with_evidence());
     let few = Limits { steps: 50, ..UNLIMITED };
-    match decide(&register, &few) {
+    match decide(&register, &few).0 {
         Decision::Undecided { settled, why } => {
             assert!(settled > 0 && settled < 400, "{settled}");
             assert_eq!(why, "the step budget ended");
