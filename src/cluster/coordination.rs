@@ -133,7 +133,7 @@ pub enum WatchKind {
     Deleted,
     DataChanged,
     ChildrenChanged,
-    /// The session ended or lost its connection before the watch fired.
+    /// The session ended before the watch fired.
     SessionLost,
 }
 
@@ -225,6 +225,9 @@ pub trait Coordination {
     ) -> impl Future<Output = Result<Vec<MultiResult>, (Option<usize>, CoordinationError)>> + 'static;
 
     /// Sets a one-shot watch; `Data` may be set on a path that does not exist yet.
+    ///
+    /// It outlives a lost connection: once connected again, the session's server sets it anew, or
+    /// fires it at once where what it waits for can be seen to have happened meanwhile.
     fn watch(
         &self,
         path: &str,

@@ -2,7 +2,7 @@
 //! network, and the client's half of a session.
 //!
 //! Semantics follow ZooKeeper 3.8/3.9. What an operator would set is set as in our containers:
-//! `tickTime=500`, `initLimit=10`, `syncLimit=4`, so a server that lost its leader goes on answering
+//! `tickTime=500`, `initLimit=10`, `syncLimit=4`, `maxSessionTimeout=60000`, so a server that lost its leader goes on answering
 //! reads for two seconds. Left out, because nothing here can tell: ACLs, quotas, observers, read-only
 //! servers, local sessions, dynamic reconfiguration and containers.
 //!
@@ -43,7 +43,7 @@ pub use server::{Server, Timer};
 pub use txn::Txn;
 pub use variant::{UnknownVariant, Variant};
 
-use crate::op::{MILLISECOND, Nanos};
+use crate::op::{MILLISECOND, Nanos, SECOND};
 
 pub const TICK: Nanos = 500 * MILLISECOND;
 /// Ticks that discovery and synchronisation may take.
@@ -52,7 +52,7 @@ pub const INIT_LIMIT: u64 = 10;
 pub const SYNC_LIMIT: u64 = 4;
 /// Bounds within which a server grants session timeouts.
 pub const SESSION_TIMEOUT_MIN: Nanos = 2 * TICK;
-pub const SESSION_TIMEOUT_MAX: Nanos = 20 * TICK;
+pub const SESSION_TIMEOUT_MAX: Nanos = 60 * SECOND;
 
 /// Ports, as in `zoo.cfg`.
 pub const CLIENT_PORT: u16 = 2181;

@@ -5,14 +5,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use zookeeper_client::{Acls, Client, Error, OneshotWatcher, SessionState, StateWatcher};
 
 use crate::client::zookeeper::convert;
 use crate::client::zookeeper::error::{of_multi, of_request};
 use crate::cluster::{
     Coordination, CoordinationError, CreateMode, MultiOp, MultiResult, SessionEvent, Stat, Watch,
-    WatchEvent, WatchKind, Watched,
+    WatchEvent, Watched,
 };
 
 /// A session with one server.
@@ -25,7 +24,6 @@ pub struct WireSession {
 pub struct WireWatch {
     watcher: OneshotWatcher,
     path: String,
-    disconnected: BoxFuture<'static, SessionEvent>,
 }
 
 impl WireSession {
@@ -95,13 +93,15 @@ async fn left(mut states: StateWatcher, than: SessionEvent) -> SessionEvent {
 /// Waits until the server has confirmed the end of the session.
 ///
 /// After a lost connection the confirmation may have been for nobody, so that is not taken for one.
-async fn ended(mut states: StateWatcher) -> Result<(), CoordinationError> {
+async fn ended(mut states: StateWatcher, was_over: bool) -> Result<(), CoordinationError> {
     let mut lost = false;
     loop {
         match states.state() {
             SessionState::Closed if !lost => return Ok(()),
             SessionState::Closed => return Err(CoordinationError::ConnectionLoss),
-            SessionState::Expired => return Err(CoordinationError::SessionExpired { sent: true }),
+            SessionState::Expired => {
+                return Err(CoordinationError::SessionExpired { sent: !was_over });
+            }
             SessionState::Disconnected => lost = true,
             _ => {}
         }
@@ -224,7 +224,6 @@ impl Coordination for WireSession {
     ) -> impl Future<Output = Result<WireWatch, CoordinationError>> + 'static {
         let path = path.to_owned();
         let asked = path.clone();
-        let disconnected = left(self.client.state_watcher(), SessionEvent::Connected).boxed();
         self.request(
             move |client| async move {
                 match watch {
@@ -232,13 +231,13 @@ impl Coordination for WireSession {
                     Watch::Children => Ok(client.list_and_watch_children(&path).await?.1),
                 }
             },
-            |watcher| WireWatch { watcher, path: asked, disconnected },
+            |watcher| WireWatch { watcher, path: asked },
         )
     }
 
     fn close(self) -> impl Future<Output = Result<(), CoordinationError>> + 'static {
         let patience = self.timeout();
-        let end = ended(self.client.state_watcher());
+        let end = ended(self.client.state_watcher(), self.is_over());
         // The last handle on the session sends the request to close it.
         drop(self.client);
         async move {
@@ -250,12 +249,7 @@ impl Coordination for WireSession {
 
 impl Watched for WireWatch {
     async fn fired(self) -> WatchEvent {
-        let WireWatch { watcher, path, disconnected } = self;
-        tokio::select! {
-            biased;
-            event = watcher.changed() => convert::watch_event(&event, path),
-            _ = disconnected => WatchEvent { kind: WatchKind::SessionLost, path },
-        }
+        convert::watch_event(&self.watcher.changed().await, self.path)
     }
 }
 

@@ -201,14 +201,16 @@ impl Coordination for ModelSession {
         &self,
         parts: Vec<MultiOp>,
     ) -> impl Future<Output = Result<Vec<MultiResult>, (Option<usize>, Failure)>> + 'static {
-        let parts: Result<Rc<[Part]>, Failure> = parts.into_iter().map(part).collect();
+        let numbered = parts.into_iter().enumerate();
+        let parts: Result<Rc<[Part]>, _> =
+            numbered.map(|(index, op)| part(op).map_err(|error| (Some(index), error))).collect();
         let answer = parts.map(|parts| {
             // An empty multi is done without asking anybody.
             let operation = Operation::Write(Write::Multi(Rc::clone(&parts)));
             (!parts.is_empty()).then(|| (Rc::clone(&parts), self.ask(Ok(operation))))
         });
         async move {
-            let Some((parts, answer)) = answer.map_err(|error| (None, error))? else {
+            let Some((parts, answer)) = answer? else {
                 return Ok(Vec::new());
             };
             match answer.await.map_err(|error| (None, error))? {
@@ -241,14 +243,18 @@ impl Coordination for ModelSession {
     }
 
     fn close(self) -> impl Future<Output = Result<(), Failure>> + 'static {
-        self.claim.with(|client, host| client.close(host));
+        let was_over = self.claim.with(|client, host| {
+            let was_over = client.is_over();
+            client.close(host);
+            was_over
+        });
         async move {
             let mut state = self.state();
             while !matches!(state, SessionEvent::Closed | SessionEvent::Expired) {
                 state = self.changed(state).await;
             }
             match state {
-                SessionEvent::Expired => Err(CoordinationError::SessionExpired { sent: false }),
+                SessionEvent::Expired => Err(CoordinationError::SessionExpired { sent: !was_over }),
                 _ => Ok(()),
             }
         }

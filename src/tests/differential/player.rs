@@ -121,6 +121,10 @@ impl<C: Cluster> Player<'_, C> {
             Step::Close { slot } => self.close(*slot).await,
             Step::Certain { slot, request } => self.certain(*slot, request).await,
             Step::Local { slot, request } => self.local(*slot, request).await,
+            Step::Chased { slot, request, reader, read } => {
+                self.chased((*slot, request), (*reader, read)).await
+            }
+            Step::Lag { request, reads } => self.lag(request, reads).await,
             Step::Burst { slot, requests } => self.burst(*slot, requests).await,
             Step::Watch { slot, place, watch } => self.watch(*slot, place, *watch).await,
             Step::Expire { slot } => self.expire(*slot).await,

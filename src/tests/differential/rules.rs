@@ -1,6 +1,7 @@
 //! What may differ between two worlds that played the same script. Everything else may not.
 //!
-//! - Transaction ids: only their order must agree, over the whole trace.
+//! - Transaction ids: their order must agree over the whole trace, and between faults the number of
+//!   transactions too (a refused write is one).
 //! - Local reads may be stale, each in its own way: see [`lawful`].
 //! - Writes made while a server was killed: see [`lawful`]. Which writes those were is not compared.
 //! - The text of an error about arguments.
@@ -19,6 +20,8 @@ pub use lawful::{Figures, lawful};
 
 use super::script::{Script, Step};
 
+const DIFFERENCES_SHOWN: usize = 6;
+
 /// Whether the model's trace may stand for the other one. If so, figures of both.
 pub fn allowed(script: &Script, model: &Trace, real: &Trace) -> Result<[Figures; 2], String> {
     let steps = script.steps.len();
@@ -27,14 +30,28 @@ pub fn allowed(script: &Script, model: &Trace, real: &Trace) -> Result<[Figures;
     let lawful_model = lawful(script, model).map_err(|why| format!("the model: {why}"))?;
     let lawful_real = lawful(script, real).map_err(|why| format!("the other world: {why}"))?;
     let mut order = Order::default();
+    let mut differences = Vec::new();
     for (index, step) in script.steps.iter().enumerate() {
         let (model, real) = (&model.records[index], &real.records[index]);
-        agree(step, model, real, &mut order).map_err(|why| {
-            let all = format!("the model: {:?}\nthe other: {:?}", model.reaction, real.reaction);
-            format!("step {index}, {step:?}\n{why}\n{all}")
-        })?;
+        let is_fault = matches!(step, Step::Lag { .. } | Step::Expire { .. } | Step::Kill { .. });
+        if is_fault {
+            order.lose_step();
+        }
+        let agreed = agree(step, model, real, &mut order);
+        if is_fault {
+            order.lose_step();
+        }
+        if let Err(why) = agreed {
+            let all = format!("model {:?}\nother {:?}", model.reaction, real.reaction);
+            differences.push(format!("step {index}, {step:?}\n{why}\n{all}"));
+        }
     }
-    Ok([lawful_model, lawful_real])
+    if differences.is_empty() {
+        return Ok([lawful_model, lawful_real]);
+    }
+    let count = differences.len();
+    differences.truncate(DIFFERENCES_SHOWN);
+    Err(format!("{count} steps differ, the first ones:\n{}", differences.join("\n\n")))
 }
 
 fn same<T: PartialEq + Debug>(what: &str, model: &T, real: &T) -> Result<(), String> {
@@ -52,6 +69,11 @@ fn agree(step: &Step, model: &Record, real: &Record, order: &mut Order) -> Resul
             if matches!(step, Step::Local { .. }) => {}
         (Reaction::Killed { .. }, Reaction::Killed { .. }) => {}
         (Reaction::Replied { reply: model, .. }, Reaction::Replied { reply: real, .. }) => {
+            agree_on_reply(model, real, order)?;
+        }
+        // What the other session read was looked at in each of them by itself.
+        (Reaction::Chased { reply: model, .. }, Reaction::Chased { reply: real, .. })
+        | (Reaction::Lagged { reply: model, .. }, Reaction::Lagged { reply: real, .. }) => {
             agree_on_reply(model, real, order)?;
         }
         (Reaction::Replies(model), Reaction::Replies(real)) => {

@@ -95,6 +95,13 @@ pub enum Step {
         slot: Slot,
         request: Request,
     },
+    /// A write, and a read by another session as soon as the write is acknowledged.
+    Chased {
+        slot: Slot,
+        request: Request,
+        reader: Slot,
+        read: Request,
+    },
     /// Requests sent at once and answered in order.
     Burst {
         slot: Slot,
@@ -104,6 +111,11 @@ pub enum Step {
         slot: Slot,
         place: Place,
         watch: Watch,
+    },
+    /// Cuts a follower off from the leader, writes at the leader and reads at the follower.
+    Lag {
+        request: Request,
+        reads: Vec<Request>,
     },
     /// Freezes the session's server until the session has expired.
     Expire {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use stormglass::cluster::{CoordinationError, MultiResult, Stat, WatchEvent};
 
-use super::script::{Slot, Victim};
+use super::script::{Place, Slot, TREE, Victim};
 
 /// The number of a session, from 1.
 pub type Serial = i64;
@@ -22,6 +22,22 @@ pub struct Znode {
 
 /// All znodes of a script at one moment, by path.
 pub type Tree = BTreeMap<String, Znode>;
+
+impl Place {
+    /// The root of the tree is nobody's victim.
+    pub fn path(&self, tree: &Tree) -> String {
+        match self {
+            Place::Named(path) => path.clone(),
+            Place::Existing(position) => {
+                let paths: Vec<_> = tree.keys().filter(|path| *path != TREE).collect();
+                match paths.len() {
+                    0 => "/t/a".to_owned(),
+                    count => paths[position % count].clone(),
+                }
+            }
+        }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
@@ -75,6 +91,16 @@ pub enum Reaction {
         by_follower: bool,
     },
     Replies(Vec<Reply>),
+    Chased {
+        reply: Reply,
+        read: Reply,
+    },
+    Lagged {
+        reply: Reply,
+        /// Whose session read.
+        reader: Slot,
+        reads: Vec<Reply>,
+    },
     WatchSet(Result<(), CoordinationError>),
     Expired {
         /// To a read after the end.

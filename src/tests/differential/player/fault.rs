@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use stormglass::cluster::{
-    Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, SessionEvent,
+    Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link,
+    SessionEvent,
 };
 use stormglass::op::NodeName;
 
@@ -100,6 +101,30 @@ impl<C: Cluster> Player<'_, C> {
             risked.created_by = stat.map(|stat| stat.czxid);
         }
         Ok(())
+    }
+
+    /// Ends before the leader gives the follower up, unless this machine is slow.
+    pub(super) async fn lag(&mut self, request: &Request, reads: &[Request]) -> Played<Record> {
+        let behind = self.followers()[0].clone();
+        let at = |node: &NodeName| {
+            let seated = RESIDENTS.iter().find(|slot| self.seats[slot].node == *node);
+            seated.copied().ok_or_else(|| broken("a server without a session"))
+        };
+        let (writer, reader) = (at(&self.leader)?, at(&behind)?);
+        self.barrier(reader).await?;
+        let link = |from: &NodeName, to: &NodeName| Link { from: from.clone(), to: to.clone() };
+        let links = [link(&self.leader, &behind), link(&behind, &self.leader)].into();
+        let cut = Action::Cut { fault: FaultId(self.records.len() as u32 + 1), links };
+        self.act(cut.clone()).await?;
+        let reply = self.submit(writer, request)?.await;
+        let asked: Played<Vec<_>> = reads.iter().map(|read| self.submit(reader, read)).collect();
+        let read = join_all(asked?).await;
+        self.act(cut.undo()).await?;
+        let reply = self.calm(reply)?;
+        let reads = read.into_iter().map(|reply| self.labels.reply(reply)).collect();
+        let fired = self.settle().await?;
+        let tree = Some(self.look(writer).await?);
+        Ok(Record { reaction: Reaction::Lagged { reply, reader, reads }, fired, tree })
     }
 
     /// Freezes the session's server until the ensemble has forgotten the session, and its client too.

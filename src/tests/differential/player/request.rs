@@ -30,6 +30,22 @@ impl<C: Cluster> Player<'_, C> {
         Ok(Record { reaction: Reaction::Replied { reply, by_follower }, fired: vec![], tree: None })
     }
 
+    pub(super) async fn chased(
+        &mut self,
+        (slot, request): (Slot, &Request),
+        (reader, read): (Slot, &Request),
+    ) -> Played<Record> {
+        let reply = self.submit(slot, request)?.await;
+        let read = self.submit(reader, read)?.await;
+        let (reply, read) = (self.calm(reply)?, self.calm(read)?);
+        if never_sent(&reply) {
+            self.barrier(slot).await?;
+        }
+        let fired = self.fired(slot)?;
+        let tree = Some(self.look(slot).await?);
+        Ok(Record { reaction: Reaction::Chased { reply, read }, fired, tree })
+    }
+
     pub(super) async fn burst(&mut self, slot: Slot, requests: &[Request]) -> Played<Record> {
         self.barrier(slot).await?;
         let asked: Played<Vec<_>> =
@@ -50,7 +66,7 @@ impl<C: Cluster> Player<'_, C> {
     }
 
     /// A reply in common words. Where nothing was done to a server, no connection may be lost.
-    fn calm(&self, reply: Reply) -> Played<Reply> {
+    pub(super) fn calm(&self, reply: Reply) -> Played<Reply> {
         use CoordinationError::{ConnectionLoss, SessionExpired};
         match self.labels.reply(reply) {
             Err((_, error @ (ConnectionLoss | SessionExpired { .. }))) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stormglass::cluster::{Cluster, CoordinationError, MultiOp, MultiResult, Stat, WatchEvent};
 
 use super::Player;
-use crate::differential::script::{Change, Place, TREE, Version};
+use crate::differential::script::{Change, Place, Version};
 use crate::differential::trace::{Answer, Reply, Serial};
 
 /// Written by sessions that want to be up to date.
@@ -101,18 +101,8 @@ impl Labels {
 }
 
 impl<C: Cluster> Player<'_, C> {
-    /// The root of the tree is nobody's victim.
     pub fn path(&self, place: &Place) -> String {
-        match place {
-            Place::Named(path) => path.clone(),
-            Place::Existing(position) => {
-                let paths: Vec<_> = self.tree.keys().filter(|path| *path != TREE).collect();
-                match paths.len() {
-                    0 => "/t/a".to_owned(),
-                    count => paths[position % count].clone(),
-                }
-            }
-        }
+        place.path(&self.tree)
     }
 
     /// The change with this world's path and the version of the moment.

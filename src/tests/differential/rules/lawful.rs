@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use stormglass::cluster::CoordinationError;
 
-use crate::differential::script::{Place, Request, Script, Slot, Step, TREE, Victim};
+use crate::differential::script::{RESIDENTS, Request, Script, Slot, Step, Victim};
 use crate::differential::trace::{Answer, Reaction, Record, Reply, Risked, Trace, Tree};
 
 /// How often the freedoms were used.
@@ -49,55 +49,80 @@ impl<'a> Past<'a> {
 
     fn take(&mut self, step: &Step, record: &'a Record) -> Result<(), String> {
         self.figures.fired += record.fired.len();
-        if let Step::Local { slot, request } = step {
-            return self.local(*slot, request, record);
-        }
+        let named = self.states[self.latest()];
         if let Reaction::Killed { victim, struck, risked } = &record.reaction {
             self.risked(*victim, struck, risked)?;
         }
         self.states.extend(&record.tree);
         let latest = self.latest();
-        match step {
-            Step::Open { slot, .. } | Step::Certain { slot, .. } | Step::Watch { slot, .. } => {
-                drop(self.seen.insert(*slot, latest))
+        match (step, &record.reaction) {
+            (Step::Local { slot, request }, Reaction::Replied { reply, by_follower }) => {
+                match request {
+                    Request::Sync(_) => self.sync(*slot, reply, *by_follower)?,
+                    read => self.local(*slot, &asked_for(read, named), reply)?,
+                }
             }
-            Step::Close { slot } => {
+            (Step::Chased { slot, reader, read, .. }, Reaction::Chased { read: reply, .. }) => {
+                self.seen.insert(*slot, latest);
+                self.local(*reader, &asked_for(read, named), reply)?;
+            }
+            (Step::Lag { reads: asked, .. }, Reaction::Lagged { reader, reads, .. }) => {
+                for (read, reply) in asked.iter().zip(reads) {
+                    self.lagging(*reader, &asked_for(read, named), reply)?;
+                }
+                self.all_saw_latest();
+            }
+            (Step::Burst { .. } | Step::Expire { .. } | Step::Kill { .. }, _) => {
+                self.all_saw_latest();
+            }
+            (Step::Close { slot }, _) => {
                 self.seen.remove(slot);
-                self.seen.insert(0, latest);
+                self.seen.insert(RESIDENTS[0], latest);
             }
-            Step::Burst { .. } | Step::Expire { .. } | Step::Kill { .. } => {
-                self.seen.values_mut().for_each(|seen| *seen = latest);
+            (
+                Step::Open { slot, .. } | Step::Certain { slot, .. } | Step::Watch { slot, .. },
+                _,
+            ) => {
+                self.seen.insert(*slot, latest);
             }
-            Step::Local { .. } => {}
+            (_, other) => return Err(format!("no reaction to this step: {other:?}")),
         }
         Ok(())
     }
 
-    fn local(&mut self, slot: Slot, request: &Request, record: &Record) -> Result<(), String> {
-        let Reaction::Replied { reply, by_follower } = &record.reaction else {
-            return Err("no reply".to_owned());
-        };
+    fn all_saw_latest(&mut self) {
+        let latest = self.latest();
+        self.seen.values_mut().for_each(|seen| *seen = latest);
+    }
+
+    fn sync(&mut self, slot: Slot, reply: &Reply, by_follower: bool) -> Result<(), String> {
+        // A leader asks nobody, so its own copy may be behind what followers show already.
+        if by_follower {
+            self.seen.insert(slot, self.latest());
+        }
+        if *reply == Ok(Answer::Done) { Ok(()) } else { Err("it was not synchronised".to_owned()) }
+    }
+
+    /// A read that a server gave up too late may have lost its connection instead.
+    fn lagging(&mut self, slot: Slot, read: &Asked, reply: &Reply) -> Result<(), String> {
+        match reply {
+            Err((None, CoordinationError::ConnectionLoss)) => Ok(()),
+            reply => self.local(slot, read, reply),
+        }
+    }
+
+    fn local(&mut self, slot: Slot, read: &Asked, reply: &Reply) -> Result<(), String> {
         let latest = self.latest();
         let seen = self.seen.entry(slot).or_default();
-        if let Request::Sync(_) = request {
-            // A leader asks nobody, so its own copy may be behind what followers show already.
-            if *by_follower {
-                *seen = latest;
-            }
-            return if *reply == Ok(Answer::Done) { Ok(()) } else { Err("no sync".to_owned()) };
-        }
-        let path = asked_for(request, self.states[latest])?;
-        let shown =
-            (*seen..=latest).find(|state| shows(self.states[*state], request, &path, reply));
-        let shown = shown.ok_or_else(|| {
-            let states = &self.states[*seen..=latest];
-            let history: Vec<_> = states.iter().map(|state| state.get(&path)).collect();
-            format!("no state since what was seen shows this; {path} was {history:#?}")
-        })?;
+        let shown = (*seen..=latest).find(|state| read.answered(self.states[*state]) == *reply);
+        let Some(shown) = shown else {
+            let answers: Vec<_> =
+                self.states[*seen..].iter().map(|state| read.answered(state)).collect();
+            return Err(format!("{reply:?} can be none of the replies since then: {answers:#?}"));
+        };
         *seen = shown;
         self.figures.local_reads += 1;
-        let is_latest = shows(self.states[latest], request, &path, reply);
-        self.figures.stale_reads += usize::from(!is_latest);
+        self.figures.stale_reads += usize::from(read.answered(self.states[latest]) != *reply);
         Ok(())
     }
 
@@ -115,34 +140,30 @@ impl<'a> Past<'a> {
     }
 }
 
-/// The path in common words, as whoever played the script understood it.
-fn asked_for(request: &Request, tree: &Tree) -> Result<String, String> {
-    let (Request::Get(place) | Request::Exists(place) | Request::Children(place)) = request else {
-        return Err("not a read".to_owned());
-    };
-    Ok(match place {
-        Place::Named(path) => path.clone(),
-        Place::Existing(position) => {
-            let paths: Vec<_> = tree.keys().filter(|path| *path != TREE).collect();
-            match paths.len() {
-                0 => "/t/a".to_owned(),
-                count => paths[position % count].clone(),
-            }
-        }
-    })
+/// A read with its path, as whoever played the script understood it.
+struct Asked<'a> {
+    request: &'a Request,
+    path: String,
 }
 
-/// Whether this state answers the read like that.
-fn shows(state: &Tree, request: &Request, path: &str, reply: &Reply) -> bool {
-    let znode = state.get(path);
-    let no_node = Err((None, CoordinationError::NoNode));
-    let expected = match (request, znode) {
-        (Request::Exists(_), znode) => Ok(Answer::Stat(znode.map(|znode| znode.stat))),
-        (_, None) => no_node,
-        (Request::Children(_), Some(znode)) => Ok(Answer::Names(znode.children.clone())),
-        (_, Some(znode)) => Ok(Answer::Data(znode.data.clone(), znode.stat)),
+fn asked_for<'a>(request: &'a Request, tree: &Tree) -> Asked<'a> {
+    let path = match request {
+        Request::Get(place) | Request::Exists(place) | Request::Children(place) => place.path(tree),
+        Request::Sync(_) | Request::Change(_) | Request::Multi(_) => String::new(),
     };
-    expected == *reply
+    Asked { request, path }
+}
+
+impl Asked<'_> {
+    /// What a server in this state answers.
+    fn answered(&self, state: &Tree) -> Reply {
+        match (self.request, state.get(&self.path)) {
+            (Request::Exists(_), znode) => Ok(Answer::Stat(znode.map(|znode| znode.stat))),
+            (_, None) => Err((None, CoordinationError::NoNode)),
+            (Request::Children(_), Some(znode)) => Ok(Answer::Names(znode.children.clone())),
+            (_, Some(znode)) => Ok(Answer::Data(znode.data.clone(), znode.stat)),
+        }
+    }
 }
 
 fn judge(write: &Risked, may_be_lost: bool) -> Result<(), &'static str> {

@@ -37,14 +37,15 @@ struct Draw {
     steps: Vec<Step>,
 }
 
-/// A script of about this many steps, with an expiry or two and the kill of a leader and a follower.
+/// A script of about this many steps, with a fault of each kind.
 pub fn generate(seed: u64, length: usize) -> Script {
     let rng = Rng::from_seed(seed).fork("script");
     let mut draw = Draw { rng, open: Vec::new(), steps: Vec::new() };
     for slot in RESIDENTS {
         draw.open(slot, Server::Numbered(slot), LONG);
     }
-    let mut faults = [Fault::Kill(Victim::Leader), Fault::Kill(Victim::Follower), Fault::Expiry];
+    let kills = [Victim::Leader, Victim::Follower].map(Fault::Kill);
+    let mut faults = [kills[0], kills[1], Fault::Expiry, Fault::Lag, Fault::Lag];
     draw.rng.shuffle(&mut faults);
     for fault in faults {
         for _ in 0..length / (faults.len() + 1) {
@@ -53,6 +54,7 @@ pub fn generate(seed: u64, length: usize) -> Script {
         match fault {
             Fault::Kill(victim) => draw.steps.push(Step::Kill { victim }),
             Fault::Expiry => draw.expiry(),
+            Fault::Lag => draw.lag(),
         }
     }
     while draw.steps.len() < length {
@@ -65,6 +67,7 @@ pub fn generate(seed: u64, length: usize) -> Script {
 enum Fault {
     Kill(Victim),
     Expiry,
+    Lag,
 }
 
 impl Draw {
@@ -82,7 +85,6 @@ impl Draw {
         self.open[index]
     }
 
-    /// Now and then a reader follows a writer at once, when it is most likely to be late.
     fn step(&mut self) {
         let slot = self.anyone();
         match self.below(100) {
@@ -95,23 +97,23 @@ impl Draw {
                 let request = if self.rng.chance(0.2) { self.sync() } else { self.read() };
                 self.steps.push(Step::Local { slot, request });
             }
-            32..47 => {
-                let watch = *self.rng.pick(&[Watch::Data, Watch::Children]).expect("two");
-                let place = self.place();
+            32..50 => {
+                let watch = [Watch::Data, Watch::Children][self.below(2)];
+                let place = if self.rng.chance(0.5) { self.named() } else { self.place() };
                 self.steps.push(Step::Watch { slot, place, watch });
             }
-            47..52 => {
+            50..54 => {
                 let count = 2 + self.below(5);
                 let requests = (0..count).map(|_| self.any_request()).collect();
                 self.steps.push(Step::Burst { slot, requests });
             }
+            54..70 => {
+                let (request, reader, read) = (self.write(), self.anyone(), self.read());
+                self.steps.push(Step::Chased { slot, request, reader, read });
+            }
             _ => {
                 let request = self.write();
                 self.steps.push(Step::Certain { slot, request });
-                if self.rng.chance(0.4) {
-                    let (slot, request) = (self.anyone(), self.read());
-                    self.steps.push(Step::Local { slot, request });
-                }
             }
         }
     }
@@ -148,9 +150,29 @@ impl Draw {
         self.steps.push(Step::Expire { slot });
     }
 
+    /// A reader that lags behind a change of all that it can read.
+    fn lag(&mut self) {
+        let data = self.data();
+        let place = Place::Named(["/t/a", "/t/b", "/t/c"][self.below(3)].to_owned());
+        let create = Change::Create {
+            place: place.clone(),
+            data: data.clone(),
+            mode: CreateMode::Persistent,
+        };
+        let slot = self.anyone();
+        self.steps.push(Step::Certain { slot, request: Request::Change(create) });
+        let set = Change::Set { place: place.clone(), data, version: Version::Any };
+        let reads = vec![Request::Get(place), self.read(), self.read(), self.read()];
+        self.steps.push(Step::Lag { request: Request::Change(set), reads });
+    }
+
+    fn named(&mut self) -> Place {
+        Place::Named((*self.rng.pick(&NAMES).expect("names")).to_owned())
+    }
+
     fn place(&mut self) -> Place {
         match self.below(20) {
-            0..10 => Place::Named((*self.rng.pick(&NAMES).expect("names")).to_owned()),
+            0..10 => self.named(),
             10..12 => {
                 let prefix = *self.rng.pick(&PREFIXES).expect("prefixes");
                 Place::Named(format!("{prefix}{:010}", self.below(6)))
