@@ -1,6 +1,12 @@
 //! Tests across modules, one binary. Slow ones run only where `STORMGLASS_TESTS` names them.
 
+mod bad_input;
+mod binary;
+mod commands;
+mod determinism;
 mod docker_agent;
 mod docker_cluster;
 mod fixture;
+mod gate;
+mod planted_bugs;
 mod tidy;
