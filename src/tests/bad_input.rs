@@ -73,44 +73,48 @@ fn a_flaw_in_a_workload_is_told_with_file_line_and_field() {
     let mut cases: Vec<String> = flaws.map(|(name, ..)| format!("{name}.yaml")).to_vec();
     cases.extend(["empty.yaml", "binary.yaml", "nowhere.yaml"].map(str::to_owned));
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
-    check(&folder, &cases, expect![[r#"
-        unknown-field.yaml
-          unknown-field.yaml:6: register: unknown field `kees`, expected one of `reads`, `keys`, `ops_per_key`, `mix`; did you mean `keys`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        wrong-type.yaml
-          wrong-type.yaml:6: register.keys: invalid type: string "many", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        out-of-range.yaml
-          out-of-range.yaml:6: field `keys`: expected a number from 1 to 1000, found 0; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        bad-choice.yaml
-          bad-choice.yaml:5: register.reads: unknown variant `barier`, expected one of `local`, `sync`, `barrier`; did you mean `barrier`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        bad-duration.yaml
-          bad-duration.yaml:9: time: expected a duration such as 500ms, 10s or 1m 30s, found `60 parsecs`; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        no-unit.yaml
-          no-unit.yaml:9: time: invalid type: integer `60`, expected a duration such as 500ms, 10s or 1m 30s; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        no-time.yaml
-          no-time.yaml:9: field `time`: expected more than 0s; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        bad-rate.yaml
-          bad-rate.yaml:7: rate: expected a rate in operations per second, above 0 and at most 1000000, found `-1`; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        bad-concurrency.yaml
-          bad-concurrency.yaml:8: concurrency: expected a number of client processes from 1 to 100000 such as `30`, or a multiple of the nodes such as `3n`, found `n5`; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        missing-field.yaml
-          missing-field.yaml:2: missing field `rate`; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        unknown-service.yaml
-          unknown-service.yaml:2: services: unknown variant `zoekeeper`, expected `zookeeper`; did you mean `zookeeper`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        too-many-nodes.yaml
-          too-many-nodes.yaml:2: field `services`: zookeeper: 300 nodes; expected 1 to 99; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        bad-expectation.yaml
-          bad-expectation.yaml:11: field `anomaly`: expected none or one of nonlinearizable, stale-read, lost-write, no-recovery, found `stale-reed`; did you mean `stale-read`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        twice.yaml
-          twice.yaml:2: duplicate field `rate`; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        syntax.yaml
-          syntax.yaml:8: concurrency: invalid type: sequence, expected a number such as `30`, or a multiple of the nodes such as `3n`; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        empty.yaml
-          empty.yaml:1: missing field `services`; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        binary.yaml
-          cannot read binary.yaml: stream did not contain valid UTF-8; expected a file of YAML text, check the path
-        nowhere.yaml
-          cannot read nowhere.yaml: No such file or directory (os error 2); expected a file of YAML text, check the path
-    "#]]);
+    check(
+        &folder,
+        &cases,
+        expect![[r#"
+            unknown-field.yaml
+              unknown-field.yaml:6: register: unknown field `kees`, expected one of `reads`, `keys`, `ops_per_key`, `mix`; did you mean `keys`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            wrong-type.yaml
+              wrong-type.yaml:6: register.keys: invalid type: string "many", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            out-of-range.yaml
+              out-of-range.yaml:6: field `keys`: expected a number from 1 to 1000, found 0; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            bad-choice.yaml
+              bad-choice.yaml:5: register.reads: unknown variant `barier`, expected one of `local`, `sync`, `barrier`; did you mean `barrier`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            bad-duration.yaml
+              bad-duration.yaml:9: time: expected a duration such as 500ms, 10s or 1m 30s, found `60 parsecs`; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            no-unit.yaml
+              no-unit.yaml:9: time: invalid type: integer `60`, expected a duration such as 500ms, 10s or 1m 30s; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            no-time.yaml
+              no-time.yaml:9: field `time`: expected more than 0s; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            bad-rate.yaml
+              bad-rate.yaml:7: rate: expected a rate in operations per second, above 0 and at most 1000000, found `-1`; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            bad-concurrency.yaml
+              bad-concurrency.yaml:8: concurrency: expected a number of client processes from 1 to 100000 such as `30`, or a multiple of the nodes such as `3n`, found `n5`; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            missing-field.yaml
+              missing-field.yaml:2: missing field `rate`; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            unknown-service.yaml
+              unknown-service.yaml:2: services: unknown variant `zoekeeper`, expected `zookeeper`; did you mean `zookeeper`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            too-many-nodes.yaml
+              too-many-nodes.yaml:2: field `services`: zookeeper: 300 nodes; expected 1 to 99; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            bad-expectation.yaml
+              bad-expectation.yaml:11: field `anomaly`: expected none or one of nonlinearizable, stale-read, lost-write, no-recovery, found `stale-reed`; did you mean `stale-read`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            twice.yaml
+              twice.yaml:8: duplicate field `rate`; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            syntax.yaml
+              syntax.yaml:8: concurrency: invalid type: sequence, expected a number such as `30`, or a multiple of the nodes such as `3n`; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            empty.yaml
+              empty.yaml:1: missing field `services`; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            binary.yaml
+              cannot read binary.yaml: stream did not contain valid UTF-8; expected a file of YAML text, check the path
+            nowhere.yaml
+              cannot read nowhere.yaml: No such file or directory (os error 2); expected a file of YAML text, check the path
+        "#]],
+    );
 }
 
 #[test]
@@ -138,7 +142,10 @@ fn a_flaw_in_a_nemesis_is_told_with_file_line_and_field() {
         "zookeeper/register --nemesis overlapping",
         "zookeeper/register --nemesis shapeless",
     ];
-    check(&folder, &cases, expect![[r#"
+    check(
+        &folder,
+        &cases,
+        expect![[r#"
         zookeeper/register --nemesis unknown-field
           nemesis/unknown-field.yaml:4: faults[1]: unknown field `afterwards`, expected one of `fault`, `shape`, `target`, `after`, `for`, `every`; did you mean `after`?; correct it, `stormglass describe kill` shows a sound nemesis
         zookeeper/register --nemesis unknown-fault
@@ -153,7 +160,8 @@ fn a_flaw_in_a_nemesis_is_told_with_file_line_and_field() {
           nemesis/overlapping.yaml:4: field `every`: expected at least `for` (2s), since a fault cannot overlap itself; correct it, `stormglass describe kill` shows a sound nemesis
         zookeeper/register --nemesis shapeless
           nemesis/shapeless.yaml:4: field `shape`: a partition needs a shape: halves, isolate, majority-minority or one-way; correct it, `stormglass describe kill` shows a sound nemesis
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -171,7 +179,10 @@ fn names_and_targets_that_are_not_there_suggest_near_ones() {
         "zookeeper/register --nemesis kill:",
         "zookeeper/register --nemesis partition-halves:zookeeper1",
     ];
-    check(&Folder::new(), &cases, expect![[r#"
+    check(
+        &Folder::new(),
+        &cases,
+        expect![[r#"
         zookeper/register
           there is no workload `zookeper/register`; did you mean `zookeeper/register`?; `stormglass list workloads` shows all
         register
@@ -194,7 +205,8 @@ fn names_and_targets_that_are_not_there_suggest_near_ones() {
           --nemesis kill:: expected a target: all, one, minority, majority, leader, a role or a node; found ``
         zookeeper/register --nemesis partition-halves:zookeeper1
           --nemesis partition-halves:zookeeper1: this nemesis picks its own nodes and cannot be aimed; leave the aim out
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -225,7 +237,10 @@ fn flags_that_make_no_sense_are_named() {
         "zookeeper/register --keep",
         "zookeeper/register --sed 4",
     ];
-    check(&Folder::new(), &cases, expect![[r#"
+    check(
+        &Folder::new(),
+        &cases,
+        expect![[r#"
 
           the following required arguments were not provided: <WORKLOAD>; `--help` shows what is expected
         zookeeper/register --nodes zookeeper=0
@@ -274,7 +289,8 @@ fn flags_that_make_no_sense_are_named() {
           --keep: a simulation leaves nothing to keep; add --world docker
         zookeeper/register --sed 4
           unexpected argument '--sed' found; tip: a similar argument exists: '--seed'; `--help` shows what is expected
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -290,7 +306,10 @@ fn changes_by_path_are_told_as_they_were_typed() {
         "zookeeper/register --nemesis kill --set nemesis.faults.7.for=3s",
         "zookeeper/register --nemesis kill --set nemesis.faults.0.for=0s",
     ];
-    check(&Folder::new(), &cases, expect![[r#"
+    check(
+        &Folder::new(),
+        &cases,
+        expect![[r#"
         zookeeper/register --set register.keys
           --set register.keys: expected path=value
         zookeeper/register --set register.kees=3
@@ -309,7 +328,8 @@ fn changes_by_path_are_told_as_they_were_typed() {
           --set nemesis.faults.7.for=3s: expected a position below 1, found `7`
         zookeeper/register --nemesis kill --set nemesis.faults.0.for=0s
           nemesis/kill.yaml (built in) with --set nemesis.faults.0.for=0s: field `for`: a fault of no duration cannot be felt; expected more than 0s; correct it, `stormglass describe kill` shows a sound nemesis
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -317,12 +337,16 @@ fn a_file_in_the_current_folder_is_blamed_by_its_own_name() {
     let folder = Folder::new();
     folder.write("workloads/zookeeper/register.yaml", SOUND.replace("keys: 5", "keys: lots"));
     let cases = ["zookeeper/register", "zookeeper/register --set rate=100"];
-    check(&folder, &cases, expect![[r#"
+    check(
+        &folder,
+        &cases,
+        expect![[r#"
         zookeeper/register
           workloads/zookeeper/register.yaml:6: register.keys: invalid type: string "lots", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
         zookeeper/register --set rate=100
           workloads/zookeeper/register.yaml with --set rate=100: register.keys: invalid type: string "lots", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -364,9 +388,9 @@ fn other_commands_refuse_as_well() {
         check history.txt --model regster
           unknown model `regster`: expected one of register, cas-register
         check history.txt --model register
-          history.txt: line 1: not an operation: expected process, type, f and value, separated by tabs, found no history
+          history.txt: line 1: not an operation: expected process, type, f and value, separated by tabs, found no history; correct it or restore it from a copy
         report nowhere
-          nowhere is no results folder: cannot read nowhere/scenario.yaml; give a folder below results/, such as results/latest: No such file or directory (os error 2)
+          nowhere is no results folder: cannot read nowhere/scenario.yaml: No such file or directory (os error 2); give a folder below results/, such as results/latest
         down --run BAD
           invalid value 'BAD' for '--run <ID>': `BAD` is no run id: expected 1 to 16 lower-case letters and digits; `--help` shows what is expected
         images build zookeper
@@ -389,7 +413,7 @@ fn results_that_cannot_be_written_are_our_side_breaking() {
         stormglass: cannot make the folder file/zookeeper/register: Not a directory (os error 20); something else has that name: move it away, or run in another folder
         stormglass: cannot link taken/latest: Is a directory (os error 21); something else has that name: move it away, or run in another folder
         stormglass: cannot link inner/zookeeper/register/latest: Is a directory (os error 21); something else has that name: move it away, or run in another folder
-        stormglass: cannot make the folder /proc/results/zookeeper/register: No such file or directory (os error 2); check the path; a results folder is named by its run's last lines
+        stormglass: cannot make the folder /proc/results/zookeeper/register: No such file or directory (os error 2); check the path
     "#]].assert_eq(&said);
 
     let before = folder.files();

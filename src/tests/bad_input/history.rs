@@ -76,7 +76,7 @@ fn an_edited_history_is_refused_with_its_line() {
             lines[at] = format!(r#"{head}"time":1,{tail}"#)
         }),
         ("type", |lines, _, at| lines[at] = lines[at].replace(r#""ok""#, r#""okay""#)),
-        ("json", |lines, _, at| drop(lines[at].pop())),
+        ("json", |lines, _, at| lines[at].truncate(9)),
     ];
     let mut told = String::new();
     for (name, edit) in edits {
@@ -88,11 +88,11 @@ fn an_edited_history_is_refused_with_its_line() {
         assert_eq!(refused(&folder, "report run", 64), refused(&folder, "check run", 64));
     }
     expect![[r#"
-        index: stormglass: run/history.jsonl.zst: line 5 (index 999999): expected index 4; no run records that, so the file was edited: restore it from a copy, or run the command in run/repro.txt again
-        invocation: stormglass: run/history.jsonl.zst: line 3 (index 3): expected index 2; no run records that, so the file was edited: restore it from a copy, or run the command in run/repro.txt again
-        time: stormglass: run/history.jsonl.zst: line 5 (index 4): time 1 is before 6000000, the time of the event before it; no run records that, so the file was edited: restore it from a copy, or run the command in run/repro.txt again
-        type: stormglass: run/history.jsonl.zst: line 5: field `type`: expected invoke, ok, fail or info, found "okay"
-        json: stormglass: run/history.jsonl.zst: line 5: not JSON: EOF while parsing an object at column 102
+        index: stormglass: run/history.jsonl.zst: line 5 (index 999999): expected index 4; no run records that, so the file was edited; correct it or restore it from a copy
+        invocation: stormglass: run/history.jsonl.zst: line 3 (index 3): expected index 2; no run records that, so the file was edited; correct it or restore it from a copy
+        time: stormglass: run/history.jsonl.zst: line 5 (index 4): time 1 is before 6000000, the time of the event before it; no run records that, so the file was edited; correct it or restore it from a copy
+        type: stormglass: run/history.jsonl.zst: line 5: field `type`: expected invoke, ok, fail or info, found "okay"; correct it or restore it from a copy
+        json: stormglass: run/history.jsonl.zst: line 5: not JSON: EOF while parsing a value at column 9; correct it or restore it from a copy
     "#]].assert_eq(&told);
 }
 
@@ -142,15 +142,15 @@ fn what_is_no_history_or_no_results_folder_is_named() {
         check empty --model register
           empty: not a history: expected `history.jsonl.zst`, JSON lines, or Jepsen's `history.edn` or `history.txt`, found an empty file
         check empty-folder
-          empty-folder is no results folder: cannot read empty-folder/scenario.yaml; give a folder below results/, such as results/latest: No such file or directory (os error 2)
+          empty-folder is no results folder: cannot read empty-folder/scenario.yaml: No such file or directory (os error 2); give a folder below results/, such as results/latest
         check no-history
-          cannot read no-history/history.jsonl.zst; expected a history, check the path: No such file or directory (os error 2)
+          cannot read no-history/history.jsonl.zst: No such file or directory (os error 2); expected a history, check the path
         check no-scenario
-          no-scenario is no results folder: cannot read no-scenario/scenario.yaml; give a folder below results/, such as results/latest: No such file or directory (os error 2)
+          no-scenario is no results folder: cannot read no-scenario/scenario.yaml: No such file or directory (os error 2); give a folder below results/, such as results/latest
         check flawed
-          flawed/scenario.yaml:3: seed: invalid type: string "seven", expected a whole number of 0 or more
+          flawed/scenario.yaml:3: seed: invalid type: string "seven", expected a whole number of 0 or more; correct it or restore it from a copy
         report no-scenario
-          no-scenario is no results folder: cannot read no-scenario/scenario.yaml; give a folder below results/, such as results/latest: No such file or directory (os error 2)
+          no-scenario is no results folder: cannot read no-scenario/scenario.yaml: No such file or directory (os error 2); give a folder below results/, such as results/latest
     "#]].assert_eq(&cases.iter().map(said).collect::<String>());
 }
 
