@@ -112,7 +112,7 @@ fn simulated(seconds: u64) -> f64 {
     .expect("a runtime");
     let wall = start.elapsed().as_secs_f64();
     let end = ran.history.events().last().expect("a run has events").time;
-    let results = conclude(&scenario, &ran.history, &[], Limits::default());
+    let results = conclude(&scenario, &ran.history, &[], &Limits::default());
     assert_eq!(results.verdict, "valid", "{}", results.why);
     end as f64 / SECOND as f64 / wall
 }

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
-use crate::history::{self, History};
+use crate::history::{self, History, ReadError};
 use crate::report::{ReportInput, Results, html, junit};
 use crate::scenario::Scenario;
 use crate::store::HISTORY;
+
+/// What to do about a file that says what no run says.
+const RESTORE: &str = "correct it or restore it from a copy";
 
 /// A finished run, or what is readable of one that was killed.
 pub struct ResultsFolder {
@@ -21,23 +24,22 @@ pub struct ResultsFolder {
 impl ResultsFolder {
     pub fn open(path: &Path) -> anyhow::Result<ResultsFolder> {
         let scenario_path = path.join("scenario.yaml");
-        let text = std::fs::read_to_string(&scenario_path).with_context(|| {
-            format!(
-                "{} is no results folder: cannot read {}; give a folder below results/, such as \
+        let text = std::fs::read_to_string(&scenario_path).map_err(|error| {
+            anyhow!(
+                "{} is no results folder: cannot read {}: {error}; give a folder below results/, such as \
                  results/latest",
                 path.display(),
                 scenario_path.display()
             )
         })?;
-        let scenario = Scenario::parse(&scenario_path.display().to_string(), &text)?;
+        let scenario = Scenario::parse(&scenario_path.display().to_string(), &text)
+            .map_err(|error| anyhow!("{error}; {RESTORE}"))?;
         let history_path = path.join(HISTORY);
         let ReadHistory { history, damage, flaw } = read_history(&history_path)?;
         if let Some(flaw) = flaw {
             bail!(
-                "{}: {flaw}; no run records that, so the file was edited: restore it from a copy, or \
-                 run the command in {} again",
-                history_path.display(),
-                path.join("repro.txt").display()
+                "{}: {flaw}; no run records that, so the file was edited; {RESTORE}",
+                history_path.display()
             );
         }
         Ok(ResultsFolder { path: path.to_owned(), scenario, history, damage })
@@ -109,11 +111,15 @@ pub struct ReadHistory {
 
 /// Reads a history of any format.
 pub fn read_history(path: &Path) -> anyhow::Result<ReadHistory> {
-    let bytes = std::fs::read(path).with_context(|| {
-        format!("cannot read {}; expected a history, check the path", path.display())
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| {
+        anyhow!("cannot read {name}: {error}; expected a history, check the path")
     })?;
-    let recording = history::read(&bytes, &path.display().to_string())?;
-    let damage = recording.damage.map(|damage| format!("{}: {damage}", path.display()));
+    let recording = history::read(&bytes, &name).map_err(|error| match error {
+        ReadError::Line { .. } => anyhow!("{error}; {RESTORE}"),
+        other => other.into(),
+    })?;
+    let damage = recording.damage.map(|damage| format!("{name}: {damage}"));
     let flaw = recording.flaws.first().map(ToString::to_string);
     Ok(ReadHistory { history: recording.history, damage, flaw })
 }

@@ -50,7 +50,7 @@ impl Checker for Stats {
         match self.min_ok {
             Some(least) => lacks.extend(self.few(history.events(), &counts, least, "in all")),
             // A history of another tool marks no phases, and its faults are not ours to judge.
-            None if phases.is_foreign() => {}
+            None if phases.is_foreign() && self.concurrency == 0 => {}
             None => {
                 let end = phases.first_fault.map_or(history.len(), |mark| mark.position);
                 let events = &history.events()[..end];
@@ -226,5 +226,7 @@ mod tests {
         assert!(finding.why.contains("the run never reached recover"), "{}", finding.why);
         let foreign = history("0 0 invoke read nil\n1 0 ok read nil");
         check(Stats::default(), &foreign, expect!["valid: 1 operations: 1 ok, 0 fail, 0 info"]);
+        let nothing = two_clients().finish(&History::default(), &Budget::UNBOUNDED);
+        assert_eq!(nothing.verdict, Verdict::Unknown, "a run killed before it wrote anything");
     }
 }

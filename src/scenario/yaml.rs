@@ -37,9 +37,16 @@ impl YamlError {
 /// Parses strictly: an unknown field, a wrong type or a missing field is an error.
 pub fn parse<T: DeserializeOwned>(origin: &str, text: &str) -> Result<T, YamlError> {
     serde_yaml::from_str(text).map_err(|error| {
-        let line = error.location().map(|location| location.line());
+        let located = error.location().map(|location| location.line());
+        let line = second_line(text, &error.to_string()).or(located);
         YamlError { origin: origin.into(), line, message: explain(&error.to_string()) }
     })
+}
+
+/// Where a field stands that is there twice: the parser names the place of what holds it.
+fn second_line(text: &str, message: &str) -> Option<usize> {
+    let (field, _) = message.split_once("duplicate field `")?.1.split_once('`')?;
+    line_of(text, field, 1)
 }
 
 /// Drops the parser's own position (it stands in front already) and adds the near field name.

@@ -36,7 +36,7 @@ fn advice(kind: ErrorKind) -> &'static str {
             "make the folder writable for this user, or run in another folder"
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space on that disk",
-        ErrorKind::NotFound => "check the path; a results folder is named by its run's last lines",
+        ErrorKind::NotFound => "check the path",
         ErrorKind::AlreadyExists | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
             "something else has that name: move it away, or run in another folder"
         }

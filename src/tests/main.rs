@@ -1,10 +1,15 @@
 //! Tests across modules, one binary. Slow ones run only where `STORMGLASS_TESTS` names them.
 
+mod bad_input;
+mod binary;
+mod commands;
+mod determinism;
 mod differential;
 mod docker_agent;
 mod docker_cluster;
 mod fixture;
 mod gate;
 mod page;
+mod planted_bugs;
 mod report;
 mod tidy;
