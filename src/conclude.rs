@@ -65,7 +65,8 @@ pub fn conclude(
     limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
-    let named = |named: &NamedFault| Named { fault: named.nemesis.clone(), target: named.fault.aim() };
+    let named =
+        |named: &NamedFault| Named { fault: named.nemesis.clone(), target: named.fault.aim() };
     let mut names: Vec<Named> = scenario.faults.iter().map(named).collect();
     names.dedup_by(|later, earlier| later.fault == earlier.fault);
     let faults = coverage(history, &names);

@@ -9,6 +9,7 @@ mod docker_agent;
 mod docker_cluster;
 mod fixture;
 mod gate;
+mod lint;
 mod page;
 mod planted_bugs;
 mod report;

@@ -1,0 +1,117 @@
+//! How long a run against a real ensemble takes around its operations: from command to first
+//! operation, from last operation to nothing left; and how long a partition takes to be proven and to be
+//! proven healed. Needs a Docker engine; images are made before the clock starts.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use stormglass::cluster::Applied;
+use stormglass::nemesis::FaultRecord;
+use stormglass::op::{Kind, Process, SECOND};
+use stormglass::results_folder::ResultsFolder;
+
+/// What Jepsen's documentation says of bringing a cluster up.
+const JEPSEN_SECONDS: f64 = 240.0;
+
+const EXECUTABLE: &str = env!("CARGO_BIN_EXE_stormglass");
+
+fn stormglass(arguments: &[&str]) -> bool {
+    Command::new(EXECUTABLE).args(arguments).status().is_ok_and(|status| status.success())
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970").as_secs_f64()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn main() {
+    if !stormglass(&["images"]) {
+        println!("not run: no Docker engine");
+        return;
+    }
+    let root = std::env::temp_dir().join(format!("stormglass-bench-{}", std::process::id()));
+    let results = root.display().to_string();
+    let run = |time: &str| {
+        let began = now();
+        let start = Instant::now();
+        let passed = stormglass(&[
+            "run",
+            "zookeeper/register",
+            "--nemesis",
+            "partition-halves",
+            "--world",
+            "docker",
+            "--quiet",
+            "--set",
+            "nemesis.faults.0.after=6s",
+            "--set",
+            "nemesis.faults.0.for=3s",
+            "--set",
+            "nemesis.faults.0.every=4s",
+            "--results",
+            &results,
+            "--time",
+            time,
+        ]);
+        (passed, began, start.elapsed().as_secs_f64())
+    };
+    // The first run makes the images.
+    let (warm, _, _) = run("1s");
+    assert!(warm || root.join("latest").exists(), "the first run could not be started");
+    let (passed, began, wall) = run("30s");
+    report(&root.join("latest"), passed, began, wall);
+    std::fs::remove_dir_all(&root).expect("our own folder");
+}
+
+fn report(folder: &Path, passed: bool, began: f64, wall: f64) {
+    let run = ResultsFolder::open(folder).expect("the run left its results");
+    let events = run.history.events();
+    let is_client = |process: Process| process != Process::Nemesis;
+    let first_ok = events.iter().find(|event| is_client(event.process) && event.kind == Kind::Ok);
+    let last = events.iter().rfind(|event| is_client(event.process)).expect("operations");
+    let first_ok = first_ok.expect("an ok operation").time as f64 / SECOND as f64;
+    let last = last.time as f64 / SECOND as f64;
+    let begun = started(folder) - began;
+    let up = begun + first_ok;
+    println!("passed: {passed}");
+    println!(
+        "command to first ok operation: {up:.1} s, {:.0} times faster than 4 minutes",
+        JEPSEN_SECONDS / up
+    );
+    println!("last operation to nothing left, judged and reported: {:.1} s", wall - begun - last);
+    let (mut cut, mut joined) = (Vec::new(), Vec::new());
+    for event in events {
+        let (deeds, into) = match FaultRecord::of(event) {
+            Some(FaultRecord::Began { deeds, .. }) => (deeds, &mut cut),
+            Some(FaultRecord::Ended { deeds, .. }) => (deeds, &mut joined),
+            _ => continue,
+        };
+        for deed in deeds {
+            if let Applied::Installed { proof } = deed.outcome {
+                into.push(proof.took_us as f64 / 1000.0);
+            }
+        }
+    }
+    println!(
+        "partition applied and proven: {:.1} ms (median of {})",
+        median(cut.clone()),
+        cut.len()
+    );
+    println!(
+        "partition healed and proven: {:.1} ms (median of {})",
+        median(joined.clone()),
+        joined.len()
+    );
+}
+
+/// When the history began: the file is made with the cluster up.
+fn started(folder: &Path) -> f64 {
+    let made = std::fs::metadata(folder.join("ledger.jsonl")).and_then(|file| file.created());
+    let made = made.expect("a file system that keeps creation times");
+    made.duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64()
+}
