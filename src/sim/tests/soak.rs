@@ -179,8 +179,10 @@ fn violations(seed: u64, variant: Variant) -> Vec<String> {
     judge.violations.clone()
 }
 
+/// More where asked for: `STORMGLASS_SOAK_SEEDS=1000`.
 fn seeds() -> u64 {
-    if std::env::var_os("STORMGLASS_SLOW_TESTS").is_some() { 1_000 } else { 24 }
+    let asked = std::env::var("STORMGLASS_SOAK_SEEDS").ok();
+    asked.map_or(24, |asked| asked.parse().expect("STORMGLASS_SOAK_SEEDS is a number of seeds"))
 }
 
 #[test]

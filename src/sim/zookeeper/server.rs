@@ -151,8 +151,8 @@ impl Server {
     }
 
     #[cfg(test)]
-    pub fn snapshot_zxid(&self) -> Zxid {
-        self.storage.snapshot().zxid
+    pub fn log_start(&self) -> Zxid {
+        self.storage.log_start()
     }
 
     /// What has been applied after this zxid, in order.

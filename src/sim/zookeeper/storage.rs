@@ -10,8 +10,10 @@ use crate::op::{MILLISECOND, Nanos};
 
 /// How long the planted bug that acknowledges before it flushes puts off flushing.
 const LAZY_FLUSH: Nanos = 500 * MILLISECOND;
-/// Log entries after which committed ones are folded into a snapshot.
-const SNAPSHOT_EVERY: usize = 20_000;
+/// Log entries after which committed ones are folded into a snapshot. Tests shall see it happen.
+const SNAPSHOT_EVERY: usize = if cfg!(test) { 300 } else { 20_000 };
+/// Folded entries that are kept to bring servers up to date that lag just a little.
+const RETAINED: usize = if cfg!(test) { 100 } else { 500 };
 
 #[derive(Debug, Default)]
 pub struct Storage {
@@ -20,7 +22,10 @@ pub struct Storage {
     /// The last epoch whose leader's history it has taken over.
     pub current_epoch: u32,
     snapshot: Rc<Tree>,
+    /// Begins somewhat before the snapshot, so that the two overlap.
     log: VecDeque<Rc<Txn>>,
+    /// The zxid before the log's first entry.
+    log_start: Zxid,
     /// What a lazy disk would have; a diligent one has it all.
     flushed: Zxid,
     flushed_at: Nanos,
@@ -29,6 +34,11 @@ pub struct Storage {
 impl Storage {
     pub fn snapshot(&self) -> &Rc<Tree> {
         &self.snapshot
+    }
+
+    #[cfg(test)]
+    pub fn log_start(&self) -> Zxid {
+        self.log_start
     }
 
     pub fn last_zxid(&self) -> Zxid {
@@ -59,10 +69,10 @@ impl Storage {
 
     /// The greatest zxid that this log knows and that is no greater than this one.
     ///
-    /// `None` where that lies before the snapshot.
+    /// `None` where that lies before the log.
     pub fn floor(&self, zxid: Zxid) -> Option<Zxid> {
         match self.position_after(zxid) {
-            0 => (zxid >= self.snapshot.zxid).then_some(self.snapshot.zxid),
+            0 => (zxid >= self.log_start).then_some(self.log_start),
             position => Some(self.log[position - 1].zxid),
         }
     }
@@ -82,28 +92,31 @@ impl Storage {
     }
 
     pub fn replace(&mut self, snapshot: Rc<Tree>) {
+        self.log_start = snapshot.zxid;
         self.snapshot = snapshot;
         self.log.clear();
     }
 
     /// Folds the log into a snapshot of this tree, which holds committed state only, when it is long.
     pub fn compact(&mut self, committed: &Tree) {
-        if self.log.len() < SNAPSHOT_EVERY {
+        if self.log.len() < SNAPSHOT_EVERY + RETAINED {
             return;
         }
         let position = self.position_after(committed.zxid);
-        if position < SNAPSHOT_EVERY {
+        if position < SNAPSHOT_EVERY + RETAINED {
             return;
         }
         self.snapshot = Rc::new(committed.clone());
-        self.log.drain(..position);
+        if let Some(last) = self.log.drain(..position - RETAINED).next_back() {
+            self.log_start = last.zxid;
+        }
     }
 
     /// The state after this zxid, made anew from the snapshot and the log.
     pub fn rebuild(&self, zxid: Zxid) -> Tree {
         let mut tree = Tree::clone(&self.snapshot);
         let mut noted = Vec::new();
-        for txn in self.log.iter().take_while(|txn| txn.zxid <= zxid) {
+        for txn in self.after(tree.zxid).take_while(|txn| txn.zxid <= zxid) {
             // The answer went to a client long ago.
             let _ = tree.apply(txn, &mut noted);
             noted.clear();
