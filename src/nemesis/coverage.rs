@@ -150,11 +150,11 @@ impl Trace {
 
     fn why_not_installed(&self) -> String {
         let skipped = self.installations.iter().flat_map(|installation| &installation.began);
-        let reason = skipped.filter_map(|deed| match &deed.outcome {
+        let reason = skipped.rev().find_map(|deed| match &deed.outcome {
             Applied::Skipped { why } => Some(why),
             _ => None,
         });
-        match (reason.last(), self.skipped) {
+        match (reason, self.skipped) {
             (Some(why), _) => format!("every time skipped: {why}"),
             (None, 0) if self.installations.is_empty() => "it was never begun".to_owned(),
             (None, 0) => "it was begun and nothing is known of it".to_owned(),
