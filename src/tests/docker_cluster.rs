@@ -1,6 +1,6 @@
 //! The docker world against a real engine and real ZooKeeper servers.
 
-mod harness;
+pub mod harness;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

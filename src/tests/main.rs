@@ -6,6 +6,8 @@ mod commands;
 mod determinism;
 mod docker_agent;
 mod docker_cluster;
+mod docker_runs;
+mod docker_sigkill;
 mod fixture;
 mod gate;
 mod planted_bugs;
