@@ -7,6 +7,8 @@ mod determinism;
 mod differential;
 mod docker_agent;
 mod docker_cluster;
+mod docker_runs;
+mod docker_sigkill;
 mod fixture;
 mod gate;
 mod lint;
