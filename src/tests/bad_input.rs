@@ -262,7 +262,7 @@ fn flags_that_make_no_sense_are_named() {
         zookeeper/register --time ten
           invalid value 'ten' for '--time <TIME>': expected a duration such as 500ms, 10s or 1m 30s, found `ten`; `--help` shows what is expected
         zookeeper/register --variant loses-acked-writes
-          invalid value 'loses-acked-writes' for '--variant <[SERVICE=]NAME>': unknown variant `loses-acked-writes` of the ZooKeeper model, did you mean `loses-acked-write`?; known: as-shipped, loses-acked-write, stale-barrier, no-sync-truncation, votes-by-id, cas-races; `--help` shows what is expected
+          invalid value 'loses-acked-writes' for '--variant <[SERVICE=]NAME>': unknown variant `loses-acked-writes` of the ZooKeeper model, did you mean `loses-acked-write`?; known: as-shipped, loses-acked-write, stale-barrier, acks-unflushed, votes-by-id, cas-races; `--help` shows what is expected
         zookeeper/register --variant kafka=x
           invalid value 'kafka=x' for '--variant <[SERVICE=]NAME>': there is no service `kafka`; there is zookeeper; `--help` shows what is expected
         zookeeper/register --image zookeeper
