@@ -26,7 +26,9 @@ const STEP_LIMIT: Duration = Duration::from_secs(90);
 pub enum Halt {
     /// A session lost its connection though nothing was done to its server: try again.
     Disturbed(String),
-    /// The world contradicts itself, or the harness failed.
+    /// Servers that are up to date show different znodes: such a world is no truth.
+    Divided(String),
+    /// The world contradicts a session, or the harness failed.
     Broken(String),
 }
 
@@ -95,6 +97,7 @@ impl Halt {
         let add = |why: String| format!("step {index}, {step:?}: {why}");
         match self {
             Halt::Disturbed(why) => Halt::Disturbed(add(why)),
+            Halt::Divided(why) => Halt::Divided(add(why)),
             Halt::Broken(why) => Halt::Broken(add(why)),
         }
     }
@@ -127,13 +130,13 @@ impl<C: Cluster> Player<'_, C> {
             Step::Lag { request, reads } => self.lag(request, reads).await,
             Step::Burst { slot, requests } => self.burst(*slot, requests).await,
             Step::Watch { slot, place, watch } => self.watch(*slot, place, *watch).await,
-            Step::Expire { slot } => self.expire(*slot).await,
-            Step::Kill { victim } => self.kill(*victim).await,
+            Step::Expire { slot, meanwhile } => self.expire(*slot, meanwhile).await,
+            Step::Kill { victim, meanwhile } => self.kill(*victim, meanwhile).await,
         }
     }
 
-    fn seat(&mut self, slot: Slot) -> Played<&mut Seat<C::Session>> {
-        self.seats.get_mut(&slot).ok_or_else(|| broken(format!("seat {slot} is empty")))
+    fn seat(&self, slot: Slot) -> Played<&Seat<C::Session>> {
+        self.seats.get(&slot).ok_or_else(|| broken(format!("seat {slot} is empty")))
     }
 
     async fn open(&mut self, slot: Slot, server: Server, timeout: Duration) -> Played<Record> {
@@ -166,7 +169,7 @@ impl<C: Cluster> Player<'_, C> {
         let path = self.labels.absolute(&self.path(place));
         let number = self.next_watch;
         self.next_watch += 1;
-        let seat = self.seat(slot)?;
+        let seat = self.seats.get_mut(&slot).ok_or_else(|| broken("the seat is empty"))?;
         let set = match seat.session.watch(&path, watch).await {
             Ok(watched) => {
                 seat.watches.insert(number, Box::pin(watched.fired()));
@@ -179,7 +182,7 @@ impl<C: Cluster> Player<'_, C> {
     }
 
     /// After this, reads of the session show all that was written before.
-    async fn barrier(&mut self, slot: Slot) -> Played<()> {
+    async fn barrier(&self, slot: Slot) -> Played<()> {
         let path = self.labels.absolute(resolve::BARRIER);
         let set = self.seat(slot)?.session.set(&path, b"", None).await;
         set.map(drop).map_err(|error| disturbed("barrier", &error))
@@ -223,6 +226,28 @@ impl<C: Cluster> Player<'_, C> {
         }
         self.tree = tree.clone();
         Ok(tree)
+    }
+
+    /// The whole tree as each server shows it. All must be up to date.
+    async fn look_everywhere(&mut self) -> Played<Tree> {
+        let [first, others @ ..] = RESIDENTS;
+        let tree = self.look(first).await?;
+        for slot in others {
+            let other = self.look(slot).await?;
+            if other != tree {
+                return Err(Halt::Divided(self.division((first, &tree), (slot, &other))?));
+            }
+        }
+        Ok(tree)
+    }
+
+    fn division(&self, one: (Slot, &Tree), other: (Slot, &Tree)) -> Played<String> {
+        let only = |(slot, tree): (Slot, &Tree), than: &Tree| {
+            let differs = |(path, znode): &(&String, &Znode)| than.get(*path) != Some(*znode);
+            let znodes: Vec<_> = tree.iter().filter(differs).collect();
+            Ok(format!("{} alone has {znodes:?}", self.seat(slot)?.node))
+        };
+        Ok(format!("{}; {}", only(one, other.1)?, only(other, one.1)?))
     }
 
     fn followers(&self) -> Vec<NodeName> {

@@ -21,6 +21,7 @@ pub use lawful::{Figures, lawful};
 use super::script::{Script, Step};
 
 const DIFFERENCES_SHOWN: usize = 6;
+const RECORD_SHOWN: usize = 500;
 
 /// Whether the model's trace may stand for the other one. If so, figures of both.
 pub fn allowed(script: &Script, model: &Trace, real: &Trace) -> Result<[Figures; 2], String> {
@@ -42,7 +43,7 @@ pub fn allowed(script: &Script, model: &Trace, real: &Trace) -> Result<[Figures;
             order.lose_step();
         }
         if let Err(why) = agreed {
-            let all = format!("model {:?}\nother {:?}", model.reaction, real.reaction);
+            let all = format!("model {}\nother {}", short(model), short(real));
             differences.push(format!("step {index}, {step:?}\n{why}\n{all}"));
         }
     }
@@ -52,6 +53,12 @@ pub fn allowed(script: &Script, model: &Trace, real: &Trace) -> Result<[Figures;
     let count = differences.len();
     differences.truncate(DIFFERENCES_SHOWN);
     Err(format!("{count} steps differ, the first ones:\n{}", differences.join("\n\n")))
+}
+
+/// A record in one line that can still be read.
+pub fn short(record: &Record) -> String {
+    let text = format!("{:?}", record.reaction);
+    text.chars().take(RECORD_SHOWN).collect()
 }
 
 fn same<T: PartialEq + Debug>(what: &str, model: &T, real: &T) -> Result<(), String> {
@@ -67,7 +74,6 @@ fn agree(step: &Step, model: &Record, real: &Record, order: &mut Order) -> Resul
         // Each of them was looked at by itself.
         (Reaction::Replied { .. }, Reaction::Replied { .. })
             if matches!(step, Step::Local { .. }) => {}
-        (Reaction::Killed { .. }, Reaction::Killed { .. }) => {}
         (Reaction::Replied { reply: model, .. }, Reaction::Replied { reply: real, .. }) => {
             agree_on_reply(model, real, order)?;
         }
@@ -75,6 +81,17 @@ fn agree(step: &Step, model: &Record, real: &Record, order: &mut Order) -> Resul
         (Reaction::Chased { reply: model, .. }, Reaction::Chased { reply: real, .. })
         | (Reaction::Lagged { reply: model, .. }, Reaction::Lagged { reply: real, .. }) => {
             agree_on_reply(model, real, order)?;
+        }
+        (Reaction::Killed { meanwhile: model, .. }, Reaction::Killed { meanwhile: real, .. }) => {
+            agree_on_reply(model, real, order)?;
+        }
+        (
+            Reaction::Expired { meanwhile: model, reply: model_reply, closed: model_closed },
+            Reaction::Expired { meanwhile: real, reply: real_reply, closed: real_closed },
+        ) => {
+            agree_on_reply(model, real, order)?;
+            same("the reply after the end", model_reply, real_reply)?;
+            same("the closing after the end", model_closed, real_closed)?;
         }
         (Reaction::Replies(model), Reaction::Replies(real)) => {
             for (model, real) in model.iter().zip(real) {

@@ -120,10 +120,12 @@ pub enum Step {
     /// Freezes the session's server until the session has expired.
     Expire {
         slot: Slot,
+        meanwhile: Change,
     },
-    /// Kills a server under load and starts it again.
+    /// Kills a server under load, changes one znode, and starts the server again.
     Kill {
         victim: Victim,
+        meanwhile: Change,
     },
 }
 

@@ -103,12 +103,14 @@ pub enum Reaction {
     },
     WatchSet(Result<(), CoordinationError>),
     Expired {
+        meanwhile: Reply,
         /// To a read after the end.
         reply: Reply,
         closed: Result<(), CoordinationError>,
     },
     Killed {
         victim: Victim,
+        meanwhile: Reply,
         /// Slots whose sessions were on the killed server.
         struck: Vec<Slot>,
         risked: Vec<Risked>,

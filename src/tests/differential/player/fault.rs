@@ -11,13 +11,15 @@ use stormglass::cluster::{
 use stormglass::op::NodeName;
 
 use super::{Halt, Played, Player, Seat, broken, disturbed, fired, resolve};
-use crate::differential::script::{Place, RESIDENTS, Request, Slot, TREE, Victim};
-use crate::differential::trace::{Fired, Reaction, Record, Risked};
+use crate::differential::script::{Change, Place, RESIDENTS, Request, Slot, TREE, Victim};
+use crate::differential::trace::{Fired, Reaction, Record, Reply, Risked};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Of each session, while a server is killed.
-const RISKED_MAX: usize = 100;
-const RISKED_EVERY: Duration = Duration::from_millis(40);
+const RISKED_MAX: usize = 150;
+const RISKED_EVERY: Duration = Duration::from_millis(10);
+/// Asked and answered, of all sessions together, before the server is killed.
+const RISKED_BEFORE: u64 = 40;
 
 impl<C: Cluster> Player<'_, C> {
     async fn act(&self, action: Action) -> Played<()> {
@@ -28,7 +30,7 @@ impl<C: Cluster> Player<'_, C> {
         }
     }
 
-    pub(super) async fn kill(&mut self, victim: Victim) -> Played<Record> {
+    pub(super) async fn kill(&mut self, victim: Victim, change: &Change) -> Played<Record> {
         let node = match victim {
             Victim::Leader => self.leader.clone(),
             Victim::Follower => self.followers()[0].clone(),
@@ -42,29 +44,45 @@ impl<C: Cluster> Player<'_, C> {
             risk.write(&seat.session, &self.labels)
         });
         let fault = async {
-            let done = self.kill_and_start(&node).await;
+            while count.get() < RISKED_BEFORE {
+                tokio::time::sleep(RISKED_EVERY).await;
+            }
+            let done = self.kill_and_start(&node, change).await;
             over.set(true);
             done
         };
         let (done, risked) = futures::join!(fault, join_all(load));
-        done?;
+        let meanwhile = done?;
         let mut risked = risked.concat();
         let fired = self.settle().await?;
         self.decide(&mut risked).await?;
-        let tree = Some(self.look(RESIDENTS[0]).await?);
-        Ok(Record { reaction: Reaction::Killed { victim, struck, risked }, fired, tree })
+        let tree = Some(self.look_everywhere().await?);
+        Ok(Record { reaction: Reaction::Killed { victim, meanwhile, struck, risked }, fired, tree })
     }
 
-    async fn kill_and_start(&self, node: &NodeName) -> Played<()> {
+    async fn kill_and_start(&self, node: &NodeName, change: &Change) -> Played<Reply> {
         self.act(Action::Kill { node: node.clone() }).await?;
         while self.cluster.view().await.leaders().all(|leader| leader == node) {
             tokio::time::sleep(LOOK_EVERY).await;
         }
+        let reply = self.meanwhile(node, change).await?;
         self.act(Action::Start { node: node.clone() }).await?;
         while !self.cluster.view().await.is_healthy() {
             tokio::time::sleep(LOOK_EVERY).await;
         }
-        Ok(())
+        Ok(reply)
+    }
+
+    /// Changes a znode through a server that works, as soon as one does.
+    async fn meanwhile(&self, broken_node: &NodeName, change: &Change) -> Played<Reply> {
+        let writer = RESIDENTS.iter().find(|slot| self.seats[slot].node != *broken_node);
+        let writer = *writer.ok_or_else(|| broken("nobody can write"))?;
+        while let Err(Halt::Disturbed(_)) = self.barrier(writer).await {
+            self.all_alive()?;
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        let reply = self.submit(writer, &Request::Change(change.clone()))?.await;
+        self.calm(reply)
     }
 
     /// Waits until all serve and every session is connected and up to date again.
@@ -123,12 +141,12 @@ impl<C: Cluster> Player<'_, C> {
         let reply = self.calm(reply)?;
         let reads = read.into_iter().map(|reply| self.labels.reply(reply)).collect();
         let fired = self.settle().await?;
-        let tree = Some(self.look(writer).await?);
+        let tree = Some(self.look_everywhere().await?);
         Ok(Record { reaction: Reaction::Lagged { reply, reader, reads }, fired, tree })
     }
 
     /// Freezes the session's server until the ensemble has forgotten the session, and its client too.
-    pub(super) async fn expire(&mut self, slot: Slot) -> Played<Record> {
+    pub(super) async fn expire(&mut self, slot: Slot, change: &Change) -> Played<Record> {
         let marker = format!("{}/{}", resolve::MARKERS, self.records.len());
         let marker = self.labels.absolute(&marker);
         let seat = self.seat(slot)?;
@@ -136,6 +154,7 @@ impl<C: Cluster> Player<'_, C> {
         let created = seat.session.create(&marker, b"", CreateMode::Ephemeral).await;
         created.map_err(|error| disturbed("marker", &error))?;
         self.act(Action::Pause { node: node.clone() }).await?;
+        let meanwhile = self.meanwhile(&node, change).await?;
         self.forgotten(slot, &marker).await?;
         self.act(Action::Resume { node }).await?;
         let get = Request::Get(Place::Named(TREE.to_owned()));
@@ -144,8 +163,8 @@ impl<C: Cluster> Player<'_, C> {
         let mut all = fired(slot, &mut seat.watches, &self.labels);
         let closed = seat.session.close().await;
         all.extend(self.settle().await?);
-        let tree = Some(self.look(RESIDENTS[0]).await?);
-        Ok(Record { reaction: Reaction::Expired { reply, closed }, fired: all, tree })
+        let tree = Some(self.look_everywhere().await?);
+        Ok(Record { reaction: Reaction::Expired { meanwhile, reply, closed }, fired: all, tree })
     }
 
     async fn forgotten(&self, slot: Slot, marker: &str) -> Played<()> {

@@ -4,7 +4,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use stormglass::cluster::{Cluster, Coordination, CoordinationError, MultiOp};
 
-use super::{Halt, Played, Player, broken};
+use super::{Halt, Played, Player};
 use crate::differential::script::{Request, Slot};
 use crate::differential::trace::{Answer, Reaction, Record, Reply};
 
@@ -56,11 +56,11 @@ impl<C: Cluster> Player<'_, C> {
             replies.push(self.calm(reply)?);
         }
         let fired = self.barrier_for_all().await?;
-        let tree = Some(self.look(slot).await?);
+        let tree = Some(self.look_everywhere().await?);
         Ok(Record { reaction: Reaction::Replies(replies), fired, tree })
     }
 
-    fn by_follower(&mut self, slot: Slot) -> Played<bool> {
+    fn by_follower(&self, slot: Slot) -> Played<bool> {
         let node = self.seat(slot)?.node.clone();
         Ok(node != self.leader)
     }
@@ -81,8 +81,7 @@ impl<C: Cluster> Player<'_, C> {
         slot: Slot,
         request: &Request,
     ) -> Played<LocalBoxFuture<'static, Reply>> {
-        let seat = self.seats.get(&slot).ok_or_else(|| broken("the seat is empty"))?;
-        let session = &seat.session;
+        let session = &self.seat(slot)?.session;
         let at = |place| self.labels.absolute(&self.path(place));
         Ok(match request {
             Request::Change(change) => submit_change(session, self.resolve(change)),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use stormglass::cluster::CoordinationError;
 
+use super::short;
 use crate::differential::script::{RESIDENTS, Request, Script, Slot, Step, Victim};
 use crate::differential::trace::{Answer, Reaction, Record, Reply, Risked, Trace, Tree};
 
@@ -22,6 +23,8 @@ pub struct Figures {
     /// Unknown writes that happened.
     pub unknown_done: usize,
     pub fired: usize,
+    /// By changes while a server was down or frozen: some sessions heard of them late.
+    pub fired_in_faults: usize,
 }
 
 /// All states so far, and how far each session has certainly come.
@@ -37,7 +40,7 @@ pub fn lawful(script: &Script, trace: &Trace) -> Result<Figures, String> {
         Past { states: vec![&empty], seen: BTreeMap::new(), figures: Figures::default() };
     for (index, (step, record)) in script.steps.iter().zip(&trace.records).enumerate() {
         past.take(step, record)
-            .map_err(|why| format!("step {index}, {step:?}: {why}\n{:?}", record.reaction))?;
+            .map_err(|why| format!("step {index}, {step:?}: {why}\n{}", short(record)))?;
     }
     Ok(past.figures)
 }
@@ -49,8 +52,11 @@ impl<'a> Past<'a> {
 
     fn take(&mut self, step: &Step, record: &'a Record) -> Result<(), String> {
         self.figures.fired += record.fired.len();
+        if matches!(step, Step::Kill { .. } | Step::Expire { .. }) {
+            self.figures.fired_in_faults += record.fired.len();
+        }
         let named = self.states[self.latest()];
-        if let Reaction::Killed { victim, struck, risked } = &record.reaction {
+        if let Reaction::Killed { victim, struck, risked, .. } = &record.reaction {
             self.risked(*victim, struck, risked)?;
         }
         self.states.extend(&record.tree);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use stormglass::cluster::{CreateMode, Watch};
 use stormglass::rng::Rng;
 
-use super::{Change, Place, RESIDENTS, Request, Script, Server, Slot, Step, Version, Victim};
+use super::{Change, Place, RESIDENTS, Request, Script, Server, Slot, Step, TREE, Version, Victim};
 
 /// Seats of sessions that come and go.
 const VISITORS: [Slot; 2] = [3, 4];
@@ -20,6 +20,8 @@ const TOO_LONG: Duration = Duration::from_secs(200);
 const SHORT: Duration = Duration::from_secs(2);
 
 const NAMES: [&str; 7] = ["/t/a", "/t/b", "/t/a/x", "/t/a/y", "/t/b/x", "/t/a/x/z", "/t/c"];
+/// Changed only while a session expires.
+const WATCHED: &str = "/t/watched";
 const PREFIXES: [&str; 5] = ["/t/n-", "/t/a/n-", "/t/b/n-", "/t/a/x/n-", "/t/a/"];
 const WRONG: [&str; 4] = ["", "t/a", "/t//a", "/t/a/../b"];
 
@@ -52,7 +54,7 @@ pub fn generate(seed: u64, length: usize) -> Script {
             draw.step();
         }
         match fault {
-            Fault::Kill(victim) => draw.steps.push(Step::Kill { victim }),
+            Fault::Kill(victim) => draw.kill(victim),
             Fault::Expiry => draw.expiry(),
             Fault::Lag => draw.lag(),
         }
@@ -147,13 +149,45 @@ impl Draw {
         }
         let place = Place::Named("/t/a".to_owned());
         self.steps.push(Step::Watch { slot, place, watch: Watch::Data });
-        self.steps.push(Step::Expire { slot });
+        // The change must not touch what the expiry removes.
+        let place = Place::Named(WATCHED.to_owned());
+        let create =
+            Change::Create { place: place.clone(), data: vec![], mode: CreateMode::Persistent };
+        self.steps.push(Step::Certain { slot: RESIDENTS[0], request: Request::Change(create) });
+        let meanwhile = self.watched_change(place);
+        self.steps.push(Step::Expire { slot, meanwhile });
+    }
+
+    fn kill(&mut self, victim: Victim) {
+        let place = match self.below(3) {
+            0 => Place::Existing(self.below(40)),
+            _ => self.lasting(),
+        };
+        let meanwhile = self.watched_change(place);
+        self.steps.push(Step::Kill { victim, meanwhile });
+    }
+
+    /// A change that every session waits for in its own way, also those that will miss it.
+    ///
+    /// A second change might hide it from a session that comes back late, so it is the only one.
+    fn watched_change(&mut self, place: Place) -> Change {
+        for slot in self.open.clone() {
+            let watch = [Watch::Data, Watch::Children][self.below(2)];
+            let place =
+                if self.rng.chance(0.2) { Place::Named(TREE.to_owned()) } else { place.clone() };
+            self.steps.push(Step::Watch { slot, place, watch });
+        }
+        match self.below(3) {
+            0 => Change::Create { place, data: self.data(), mode: CreateMode::Persistent },
+            1 => Change::Set { place, data: self.data(), version: Version::Right(0) },
+            _ => Change::Delete { place, version: Version::Any },
+        }
     }
 
     /// A reader that lags behind a change of all that it can read.
     fn lag(&mut self) {
         let data = self.data();
-        let place = Place::Named(["/t/a", "/t/b", "/t/c"][self.below(3)].to_owned());
+        let place = self.lasting();
         let create = Change::Create {
             place: place.clone(),
             data: data.clone(),
@@ -164,6 +198,11 @@ impl Draw {
         let set = Change::Set { place: place.clone(), data, version: Version::Any };
         let reads = vec![Request::Get(place), self.read(), self.read(), self.read()];
         self.steps.push(Step::Lag { request: Request::Change(set), reads });
+    }
+
+    /// A znode that can always be created.
+    fn lasting(&mut self) -> Place {
+        Place::Named(["/t/a", "/t/b", "/t/c"][self.below(3)].to_owned())
     }
 
     fn named(&mut self) -> Place {
