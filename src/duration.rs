@@ -44,7 +44,7 @@ impl fmt::Display for Span {
             (1_000_000, "ms"),
             (1_000, "us"),
         ];
-        match units.iter().find(|(size, _)| nanos >= *size && nanos % size == 0) {
+        match units.iter().find(|(size, _)| nanos >= *size && nanos.is_multiple_of(*size)) {
             Some((size, unit)) => write!(f, "{}{unit}", nanos / size),
             None if nanos == 0 => f.write_str("0s"),
             None => write!(f, "{nanos}ns"),

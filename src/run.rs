@@ -38,6 +38,9 @@ pub struct Settings {
     pub rng: Rng,
 }
 
+/// Makes a client of a process for a node.
+pub type MakeClient<'a, K> = Box<dyn Fn(Process, &NodeName) -> K + 'a>;
+
 /// Where operations come from and who performs them.
 pub struct Work<'a, K> {
     /// Client operations for main, heal and recover; endless.
@@ -45,7 +48,7 @@ pub struct Work<'a, K> {
     /// Final operations, made from what `main` has done so far.
     pub drain: Box<dyn FnOnce() -> Box<dyn Generator>>,
     /// A fresh client of this process for this node.
-    pub client: Box<dyn Fn(Process, &NodeName) -> K + 'a>,
+    pub client: MakeClient<'a, K>,
 }
 
 /// What a run left behind.
@@ -91,7 +94,7 @@ struct Loop<'a, C: Cluster, K: Client> {
     threads: Threads,
     nodes: Vec<NodeName>,
     clients: Vec<Option<K>>,
-    make_client: Box<dyn Fn(Process, &NodeName) -> K + 'a>,
+    make_client: MakeClient<'a, K>,
     work: Box<dyn Generator>,
     drain: Option<Box<dyn FnOnce() -> Box<dyn Generator>>>,
     work_done: bool,

@@ -172,3 +172,48 @@ fn quoted(argument: &str) -> String {
         format!("'{}'", argument.replace('\'', "'\\''"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(name: &str, nemesis: &str, overrides: &Overrides) -> Scenario {
+        let scenario = Scenario::load(name, nemesis, World::Sim, 7, overrides);
+        scenario.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_saved_scenario_is_read_back_as_it_was() {
+        let set = vec!["register.keys=3".to_owned(), "nemesis.faults.0.for=2s".to_owned()];
+        let overrides = Overrides { set, ..Overrides::default() };
+        let scenario = load("zookeeper/register", "kill-leader,pause:zookeeper2", &overrides);
+        let read = Scenario::parse("scenario.yaml", &scenario.to_yaml());
+        assert_eq!(read.as_ref(), Ok(&scenario));
+        let targets: Vec<_> = scenario.faults.iter().map(|named| named.fault.aim()).collect();
+        assert_eq!(targets, ["leader", "zookeeper2"]);
+        assert!(scenario.faults.iter().all(|named| named.fault.lasts.to_string() == "2s"));
+        assert_eq!(scenario.workload.register.keys, 3);
+    }
+
+    #[test]
+    fn the_command_that_repeats_a_run_is_safe_in_a_shell() {
+        let overrides = Overrides { set: vec!["rate=20".into()], ..Overrides::default() };
+        let mut scenario = load("zookeeper/register", "kill, pause", &overrides);
+        scenario.name = "it's mine.yaml".into();
+        scenario.images.insert("zookeeper".into(), "zookeeper:3.9".into());
+        assert_eq!(
+            scenario.repro(),
+            r"stormglass run 'it'\''s mine.yaml' --nemesis 'kill, pause' --world sim --seed 7 --set rate=20 --image zookeeper=zookeeper:3.9"
+        );
+    }
+
+    #[test]
+    fn runs_of_a_file_are_filed_under_its_name() {
+        let mut scenario = load("zookeeper/register", "none", &Overrides::default());
+        assert_eq!(scenario.family(), "zookeeper/register");
+        for name in ["/some/where/mine.yaml", "../mine.yaml", "mine.yaml"] {
+            scenario.name = name.into();
+            assert_eq!(scenario.family(), "mine");
+        }
+    }
+}

@@ -1,9 +1,16 @@
 //! `stormglass down`: remove what runs have left behind.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use super::{exit, fail};
 use crate::docker::{Engine, FoundRun, RunId, Swept, Which, sweep};
+
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+/// A live run that is forced away may make things for as long as it likes.
+const MOST_LOOKS: u32 = 8;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -25,11 +32,30 @@ pub fn down(arguments: &Arguments) -> i32 {
             Ok(engine) => engine,
             Err(error) => return fail(exit::INFRASTRUCTURE, error),
         };
-        match sweep(&engine, &arguments.which()).await {
+        match sweep_until_quiet(&engine, &arguments.which()).await {
             Ok(swept) => told(&swept, arguments.run.as_ref()),
             Err(error) => fail(exit::INFRASTRUCTURE, format!("{error:#}")),
         }
     })
+}
+
+/// Sweeps again as long as something was found: of requests that were under way when an orchestrator
+/// was killed, the engine goes on to make things.
+async fn sweep_until_quiet(engine: &Engine, which: &Which) -> anyhow::Result<Swept> {
+    let mut all = sweep(engine, which).await?;
+    let mut found = !all.removed.is_empty();
+    for _ in 0..MOST_LOOKS {
+        if !found {
+            break;
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+        let more = sweep(engine, which).await?;
+        found = !more.removed.is_empty();
+        let is_new = |run: &FoundRun| all.removed.iter().all(|known| known.run != run.run);
+        let new: Vec<FoundRun> = more.removed.into_iter().filter(is_new).collect();
+        all.removed.extend(new);
+    }
+    Ok(all)
 }
 
 impl Arguments {
