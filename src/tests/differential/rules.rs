@@ -14,11 +14,10 @@ use std::fmt::Debug;
 use stormglass::cluster::{MultiResult, Stat};
 
 use self::order::Order;
+use super::script::{Script, Step};
 use super::trace::{Answer, Reaction, Record, Reply, Trace, Tree};
 
 pub use lawful::{Figures, lawful};
-
-use super::script::{Script, Step};
 
 const DIFFERENCES_SHOWN: usize = 6;
 const RECORD_SHOWN: usize = 500;
