@@ -1,3 +1,5 @@
+//! Every row of the verdict table, and what wins when several hold.
+
 use std::collections::BTreeMap;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Runs that recover, do not, or end too early to tell.
+
 use expect_test::{Expect, expect};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Histories with faults that acted, did nothing, or were not healed.
+
 use std::collections::BTreeSet;
 
 use expect_test::{Expect, expect};

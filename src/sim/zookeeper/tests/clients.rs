@@ -183,7 +183,7 @@ fn a_dropped_session_closes_by_itself() {
 fn an_idle_session_lives_on_and_timeouts_are_granted_within_bounds() {
     with_ensemble(3, async |lab| {
         let name = &lab.names()[0];
-        for (asked, granted) in [(100, 1_000), (4_000, 4_000), (60_000, 10_000)] {
+        for (asked, granted) in [(100, 1_000), (4_000, 4_000), (60_000, 60_000), (90_000, 60_000)] {
             let session = lab.cluster.connect(name, milliseconds(asked)).await.unwrap();
             assert_eq!(session.timeout(), milliseconds(granted));
             sleep(Duration::from_secs(60)).await;
