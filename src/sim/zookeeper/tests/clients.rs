@@ -91,7 +91,10 @@ fn a_multi_is_all_or_nothing_and_names_the_part_that_failed() {
         assert_eq!(session.multi(vec![]).await, Ok(vec![]));
         let wrong = MultiOp::Check { path: "b".into(), version: 0 };
         let refused = session.multi(vec![set(None), wrong]).await;
-        assert!(matches!(refused, Err((None, CoordinationError::BadArguments(_)))));
+        assert!(
+            matches!(refused, Err((Some(1), CoordinationError::BadArguments(_)))),
+            "{refused:?}"
+        );
     });
 }
 
