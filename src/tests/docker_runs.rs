@@ -24,7 +24,7 @@ const FILES: [&str; 11] = [
 ];
 
 /// Several clusters share the machine, so they are asked for less than a cluster alone would be.
-const MODEST: &str = "--rate 100 --set register.keys=20";
+const MODEST: &str = "--rate 100 --set register.keys=20 --set register.mix.cas=40";
 
 fn register(nemesis: &str, more: &str) -> String {
     format!("run zookeeper/register --nemesis {nemesis} --world docker --seed 5 {MODEST} {more}")

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use bollard::errors::Error as ApiError;
 use bollard::models::ContainerState;
 use bollard::query_parameters::KillContainerOptionsBuilder;
 use tokio::time::Instant;
@@ -15,6 +16,7 @@ use crate::cluster::{Action, Applied, Check, FaultId, Link, Proof};
 use crate::docker::cluster::expect::all_links;
 use crate::docker::cluster::up::CLIENTS;
 use crate::docker::cluster::{DockerCluster, DockerNode};
+use crate::docker::engine::words;
 use crate::docker::{logs, node};
 use crate::op::NodeName;
 
@@ -169,8 +171,25 @@ async fn pause(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<App
     if state.paused == Some(true) {
         return skipped(node, "is paused already");
     }
-    cluster.engine.api().pause_container(&node.service).await.context("pause a container")?;
+    freeze(cluster, node).await.context("pause a container")?;
     Ok(judged(vec![await_frozen(cluster, node, pid, true).await?], None))
+}
+
+/// Asks again where the kernel did not get every thread to stop in time, as on a busy host.
+async fn freeze(cluster: &DockerCluster, node: &DockerNode) -> Result<(), ApiError> {
+    let deadline = Instant::now() + PROCESS_WITHIN;
+    loop {
+        match cluster.engine.api().pause_container(&node.service).await {
+            Err(error) if is_unfrozen(&error) && Instant::now() < deadline => {
+                tokio::time::sleep(POLL).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+fn is_unfrozen(error: &ApiError) -> bool {
+    words(error).contains("unable to freeze")
 }
 
 async fn resume(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Applied> {
