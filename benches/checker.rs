@@ -1,7 +1,7 @@
 //! What checking costs: CPU time of the linearizability checker, from events to finding.
 //!
-//! `STORMGLASS_HISTORIES` names a folder of recorded histories with a `manifest.json`; without it the
-//! recorded ones are left out.
+//! `STORMGLASS_HISTORIES` names a folder of recorded histories with a `manifest.json`; without it
+//! the recorded ones are left out.
 
 use std::path::Path;
 
@@ -126,15 +126,14 @@ fn recorded() {
         })
         .collect();
     milliseconds.sort_by(f64::total_cmp);
-    let (Some(most), median) = (milliseconds.last(), milliseconds.get(milliseconds.len() / 2))
-    else {
+    let middle = milliseconds.get(milliseconds.len() / 2);
+    let (Some(most), Some(median)) = (milliseconds.last(), middle) else {
         return;
     };
+    let (count, sum) = (milliseconds.len(), milliseconds.iter().sum::<f64>());
     println!(
-        "{} recorded etcd histories, with explanations: {:.1} CPU ms in all, median {:.3}, most {most:.3}",
-        milliseconds.len(),
-        milliseconds.iter().sum::<f64>(),
-        median.expect("there is a last, so there is a middle")
+        "{count} recorded etcd histories, with explanations: {sum:.1} CPU ms in all, \
+         median {median:.3}, most {most:.3}"
     );
 }
 

@@ -1,5 +1,5 @@
-//! Faults as data: what breaks, whom, when; the plan that turns intent into actions; the record of it.
-//! Pure: it names no world.
+//! Faults as data: what breaks, whom, when; the plan that turns intent into actions; the record of
+//! it. Pure: it names no world.
 
 mod coverage;
 mod fault;
@@ -7,8 +7,12 @@ mod plan;
 mod record;
 mod schedule;
 
+<<<<<<< HEAD
 pub use coverage::{Named, coverage};
 pub use fault::{Fault, FaultKind, NemesisSpec, Shape, Target};
 pub use plan::Plan;
+=======
+pub use coverage::{NamedNemesis, coverage};
+>>>>>>> part-check
 pub use record::{Deed, FaultRecord, Phase};
 pub use schedule::Schedule;

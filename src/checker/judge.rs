@@ -1,7 +1,7 @@
 //! The verdict of a whole run and its exit code, from all that was found. It finds nothing itself.
 //!
-//! Precedence: interrupted (130), anomaly (1), infrastructure (3), undecided (2), valid (0). What is
-//! proven is never hidden by what broke later.
+//! Precedence: interrupted (130), anomaly (1), infrastructure (3), undecided (2), valid (0). What
+//! is proven is never hidden by what broke later.
 
 mod expectation;
 

@@ -131,7 +131,8 @@ mod tests {
     use crate::cluster::FaultId;
     use crate::nemesis::FaultRecord;
 
-    /// `before` reads and writes that are ok, a fault at 100 s, recover at 200 s, one ok per client.
+    /// `before` reads and writes that are ok, a fault at 100 s, recover at 200 s, one ok per
+    /// client.
     fn run(before: usize, recovered: &[u32]) -> History {
         let mut text = String::new();
         for n in 0..before {

@@ -1,4 +1,5 @@
-//! Compact histories for tests, an event a line: `TIME PROCESS[@NODE] KIND F VALUE [key=K] [error=E]`.
+//! Compact histories for tests, an event a line: `TIME PROCESS[@NODE] KIND F VALUE [key=K]
+//! [error=E]`.
 //!
 //! `12.5 3@zookeeper1 ok read 17`; values are `nil`, `17`, or `17>18` for a compare-and-set.
 

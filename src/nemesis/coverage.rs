@@ -1,5 +1,5 @@
-//! Whether the faults of a run acted: installed and proven, felt by the workload, and healed. Read from
-//! the history alone; a fault that did nothing proves nothing about the system.
+//! Whether the faults of a run acted: installed and proven, felt by the workload, and healed. Read
+//! from the history alone; a fault that did nothing proves nothing about the system.
 
 mod baseline;
 
@@ -14,13 +14,13 @@ use baseline::Baseline;
 
 /// A nemesis as the scenario names it: `kill`, aimed at `leader`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedNemesis {
     pub fault: String,
     pub target: String,
 }
 
 /// One summary for each named nemesis, in that order, then for each other that left records.
-pub fn coverage(history: &History, named: &[Named]) -> Vec<FaultSummary> {
+pub fn coverage(history: &History, named: &[NamedNemesis]) -> Vec<FaultSummary> {
     let mut traces: BTreeMap<String, Trace> = BTreeMap::new();
     for event in history.events() {
         match FaultRecord::of(event) {
@@ -33,7 +33,7 @@ pub fn coverage(history: &History, named: &[Named]) -> Vec<FaultSummary> {
     let started = traces.values().flat_map(|trace| &trace.installations).map(|i| i.from).min();
     let baseline = Baseline::of(history, started.unwrap_or(Nanos::MAX));
     let mut summaries: Vec<FaultSummary> = Vec::new();
-    for Named { fault, target } in named {
+    for NamedNemesis { fault, target } in named {
         let trace = traces.remove(fault).unwrap_or_default();
         summaries.push(trace.summary(fault, target, &baseline));
     }

@@ -43,7 +43,8 @@ fn fault(flags: &str) -> FaultSummary {
 
 /// One row: the case in letters, and what must come of it.
 ///
-/// `v`alid, `u`nknown findings; anomalies by name; `H`arness error; `I`nterrupted; `x:kind` expected.
+/// `v`alid, `u`nknown findings; anomalies by name; `H`arness error; `I`nterrupted; `x:kind`
+/// expected.
 fn row(world: World, words: &str, flags: &str) -> Judgement {
     let mut kinds = Vec::new();
     let mut expectations = Vec::new();

@@ -1,4 +1,5 @@
-//! Which values are joined by compare-and-sets. Values of different chains can be told apart by all.
+//! Which values are joined by compare-and-sets. Values of different chains can be told apart by
+//! all.
 
 use crate::checker::linearizability::operation::{Effect, Operation, ValueId};
 

@@ -28,8 +28,8 @@ pub(super) enum Decision {
     },
 }
 
-/// Decides a register by its zones where its values are all different, else by search. Also says how
-/// many search steps it took.
+/// Decides a register by its zones where its values are all different, else by search. Also says
+/// how many search steps it took.
 pub(super) fn decide(register: &Register, limits: &Limits) -> (Decision, u64) {
     let operations = relevant(&register.operations, register.values);
     match zones::check(&operations, register.values) {
@@ -57,7 +57,7 @@ fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> (Decis
 }
 
 /// The operations as they stood at this moment: what had not completed yet may have happened.
-fn until(operations: &[Operation], moment: u32) -> Vec<Operation> {
+pub(super) fn until(operations: &[Operation], moment: u32) -> Vec<Operation> {
     let invoked = operations.iter().filter(|operation| operation.invoke < moment);
     invoked
         .filter_map(|operation| match operation.complete <= moment {
@@ -67,7 +67,8 @@ fn until(operations: &[Operation], moment: u32) -> Vec<Operation> {
         .collect()
 }
 
-/// The operation if nobody had seen its result. Weaker, so what it leaves without an order had none.
+/// The operation if nobody had seen its result. Weaker, so what it leaves without an order had
+/// none.
 pub(super) fn weakened(operation: &Operation) -> Option<Operation> {
     operation.effect.produces().map(|_| Operation { complete: NEVER, ..*operation })
 }

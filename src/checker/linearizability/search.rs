@@ -2,10 +2,10 @@
 //!
 //! The search follows the events. Only when an operation completes that has not taken effect must
 //! something happen: then every operation in flight is tried. What has been tried is remembered as
-//! the event, the state, which operations in flight are done, and how many open operations are used.
-//! Four reductions, each of which keeps the answer: reads take effect as soon as they can; open
-//! operations of the same effect are interchangeable and counted; open operations nobody can observe
-//! are left out; and a write nobody can observe hides behind the next write.
+//! the event, the state, which operations in flight are done, and how many open operations are
+//! used. Four reductions, each of which keeps the answer: reads take effect as soon as they can;
+//! open operations of the same effect are interchangeable and counted; open operations nobody can
+//! observe are left out; and a write nobody can observe hides behind the next write.
 
 mod candidates;
 mod live;

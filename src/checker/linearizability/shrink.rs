@@ -1,11 +1,11 @@
 //! Makes a core of operations that have no order smaller, so that a person can take it in.
 //!
-//! Only moves after which "the rest has no order" still proves "the whole has no order": a read may go,
-//! a write may become one of unknown outcome, whole chains of values may go, and the past may go if the
-//! rest has no order whatever the past left. A completed write may never simply go: reads of its value
-//! would then look like phantoms.
+//! Only moves after which "the rest has no order" still proves "the whole has no order": a read may
+//! go, a write may become one of unknown outcome, whole chains of values may go, and the past may
+//! go if the rest has no order whatever the past left. A completed write may never simply go: reads
+//! of its value would then look like phantoms.
 
-mod moves;
+pub(super) mod moves;
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, Reg
 use crate::checker::linearizability::relevance::relevant;
 use crate::checker::linearizability::search::Limits;
 
-/// Decisions that shrinking one core may take, and search steps in all of them and in each: bounds that
-/// do not depend on the machine.
+/// Decisions that shrinking one core may take, and search steps in all of them and in each: bounds
+/// that do not depend on the machine.
 const CHECKS: u32 = 2_000;
 const STEPS: u64 = 1_000_000;
 const STEPS_EACH: u64 = 50_000;

@@ -1,5 +1,5 @@
-//! A checker is guilty until proven innocent: told stories, a brute-force oracle, simulated registers,
-//! and histories recorded elsewhere.
+//! A checker is guilty until proven innocent: told stories, a brute-force oracle, simulated
+//! registers, and histories recorded elsewhere.
 
 mod oracle;
 mod recorded;

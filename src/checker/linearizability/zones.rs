@@ -1,10 +1,12 @@
-//! Registers whose values are all different: decided in O(n log n) by zones (Gibbons and Korach 1997).
+//! Registers whose values are all different: decided in O(n log n) by zones (Gibbons and Korach
+//! 1997).
 //!
 //! A value is then written once, so a write, its reads, the compare-and-set that replaces it, that
-//! one's reads and so on happen without anything between them: a *block*. Block A must precede block
-//! B if and only if one of A's operations completed before one of B's was invoked, that is, if A's
-//! earliest completion comes before B's latest invocation. Such precedences have an order exactly if
-//! no two blocks must precede each other. Open operations cost nothing: those that matter happened.
+//! one's reads and so on happen without anything between them: a *block*. Block A must precede
+//! block B if and only if one of A's operations completed before one of B's was invoked, that is,
+//! if A's earliest completion comes before B's latest invocation. Such precedences have an order
+//! exactly if no two blocks must precede each other. Open operations cost nothing: those that
+//! matter happened.
 
 mod block;
 #[cfg(test)]
@@ -66,7 +68,6 @@ fn clusters(operations: &[Operation], values: usize) -> Result<Vec<Cluster>, Ref
     };
     let mut clusters = vec![unused; values];
     clusters[INITIAL as usize].producer = START;
-    let mut replaced_twice = None;
     for (position, operation) in operations.iter().enumerate() {
         if let Effect::Differs(_) = operation.effect {
             return Err(Refusal::Ambiguous);
@@ -79,11 +80,9 @@ fn clusters(operations: &[Operation], values: usize) -> Result<Vec<Cluster>, Ref
             cluster.producer = position as u32;
         }
         if let Effect::Cas { from, .. } = operation.effect {
-            let cluster = &mut clusters[from as usize];
-            if cluster.successor != NOBODY {
-                replaced_twice.get_or_insert(from);
-            }
-            cluster.successor = position as u32;
+            // Of two that replace the same value, only one is followed; the other's value then
+            // counts as made from nothing, which is as impossible.
+            clusters[from as usize].successor = position as u32;
         }
         if let Effect::Read(value) = operation.effect {
             let cluster = &mut clusters[value as usize];
@@ -95,14 +94,14 @@ fn clusters(operations: &[Operation], values: usize) -> Result<Vec<Cluster>, Ref
         operation.effect.observes().filter(|value| clusters[*value as usize].producer == NOBODY)
     };
     // Only now is it known that every value is made at most once.
-    match operations.iter().find_map(unmade).or(replaced_twice) {
+    match operations.iter().find_map(unmade) {
         Some(value) => Err(Refusal::Violated(value)),
         None => Ok(clusters),
     }
 }
 
-/// All operations on values that are joined with these by compare-and-sets; the others may be removed
-/// from any order without disturbing it.
+/// All operations on values that are joined with these by compare-and-sets; the others may be
+/// removed from any order without disturbing it.
 fn violated(operations: &[Operation], values: usize, offending: &[ValueId]) -> Zones {
     let chains = chain::of_values(operations, values);
     let roots: Vec<ValueId> = offending.iter().map(|value| chains[*value as usize]).collect();

@@ -46,8 +46,8 @@ impl<'a> Baseline<'a> {
         Baseline { operations, delay, failing }
     }
 
-    /// Whether an operation on one of these nodes (any, if none is named) was delayed, failed or lost
-    /// while it was under way in this stretch of time.
+    /// Whether an operation on one of these nodes (any, if none is named) was delayed, failed or
+    /// lost while it was under way in this stretch of time.
     pub fn feels(&self, targets: &[NodeName], from: Nanos, to: Nanos) -> bool {
         self.operations.iter().any(|(invocation, completion)| {
             let ended = completion.map_or(Nanos::MAX, |event| event.time);

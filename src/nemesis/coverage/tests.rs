@@ -63,7 +63,7 @@ fn work(then: &str) -> History {
 }
 
 fn check(work: &History, records: Vec<Event>, expected: Expect) {
-    let named = [Named { fault: "storm".to_owned(), target: "leader".to_owned() }];
+    let named = [NamedNemesis { fault: "storm".to_owned(), target: "leader".to_owned() }];
     let summaries = coverage(&merge(work, records), &named);
     assert_eq!(summaries.len(), 1);
     let FaultSummary { installed, felt, healed, times, skipped, why, .. } = &summaries[0];
@@ -184,8 +184,8 @@ fn nemeses_that_nobody_named_are_summarised_by_their_nodes() {
     let summaries = coverage(&history, &[]);
     assert_eq!(summaries.len(), 1);
     assert_eq!((&*summaries[0].fault, &*summaries[0].target), ("storm", "n1"));
-    let two =
-        ["storm", "kill"].map(|fault| Named { fault: fault.to_owned(), target: "one".to_owned() });
+    let two = ["storm", "kill"]
+        .map(|fault| NamedNemesis { fault: fault.to_owned(), target: "one".to_owned() });
     let names: Vec<String> = coverage(&history, &two).into_iter().map(|s| s.fault).collect();
     assert_eq!(names, ["storm", "kill"]);
 }

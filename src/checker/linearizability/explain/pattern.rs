@@ -29,7 +29,8 @@ pub(super) struct Stale {
     pub newer: usize,
 }
 
-/// Finds the plainest shape in which the core's violation shows; failing that, what it showed at last.
+/// Finds the plainest shape in which the core's violation shows; failing that, what it showed at
+/// last.
 pub(super) fn find(register: &Register, core: &[Operation], last: Operation) -> Pattern {
     let mut seers: Vec<(Operation, ValueId)> = core
         .iter()
@@ -83,7 +84,8 @@ fn stale(
         };
         replaced && operation.complete < seen.invoke && operation.invoke > settled
     };
-    // Writes speak for themselves wherever they stand; what other operations prove may rest on more.
+    // Writes speak for themselves wherever they stand; what other operations prove may rest on
+    // more.
     let writes = register.operations.iter().filter(|o| matches!(o.effect, Effect::Write(_)));
     let changes = core.iter().filter(|operation| operation.effect.produces().is_some());
     let change = writes.chain(changes).filter(proves).min_by_key(|operation| operation.complete);

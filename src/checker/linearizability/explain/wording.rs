@@ -220,8 +220,8 @@ impl<'a> Wording<'a> {
         nodes.map(|node| node.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Whether the write that `stale` missed is lost rather than late: nobody ever saw it, and up to
-    /// the next write its own node, or all of several nodes, answered without it.
+    /// Whether the write that `stale` missed is lost rather than late: nobody ever saw it, and up
+    /// to the next write its own node, or all of several nodes, answered without it.
     pub fn is_lost(&self, register: &Register, stale: &Stale) -> bool {
         let evidence = &stale.evidence;
         let Some(lost) = evidence.effect.produces() else { return false };
@@ -233,13 +233,12 @@ impl<'a> Wording<'a> {
             operation.effect.produces().is_some() && operation.invoke > evidence.complete
         });
         let until = later_write.map_or(u32::MAX, |operation| operation.invoke);
-        let mut answers = operations.iter().filter(|operation| {
+        let answers = operations.iter().filter(|operation| {
             let within = operation.invoke > evidence.complete && operation.complete < until;
             within && operation.effect.observes() == Some(stale.value)
         });
         let home = self.pair(evidence).0.node.as_ref();
-        let nodes: BTreeSet<_> =
-            answers.by_ref().filter_map(|o| self.pair(o).0.node.as_ref()).collect();
+        let nodes: BTreeSet<_> = answers.filter_map(|o| self.pair(o).0.node.as_ref()).collect();
         home.is_some_and(|home| nodes.contains(home)) || nodes.len() > 1
     }
 }

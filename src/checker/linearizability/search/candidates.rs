@@ -8,6 +8,11 @@ use crate::checker::linearizability::operation::{Effect, ValueId};
 /// Marks a candidate that is a class of open operations; the others are slots.
 const CLASS: u32 = 1 << 31;
 
+/// The candidate that is a use of this class.
+pub(super) fn of_class(class: u32) -> u32 {
+    class | CLASS
+}
+
 /// The class that this candidate is, if it is one.
 pub(super) fn class_of(candidate: u32) -> Option<u32> {
     (candidate & CLASS != 0).then_some(candidate & !CLASS)
@@ -61,7 +66,7 @@ pub(super) fn untried<const WORDS: usize>(
             true => &mut ranked.enabling,
             false => &mut ranked.others,
         };
-        rank.push(class | CLASS);
+        rank.push(of_class(class));
     }
     let mut untried = ranked.others;
     untried.reverse();

@@ -27,7 +27,8 @@ impl Used {
         self.0.retain(|(class, count)| matters(*class, *count));
     }
 
-    /// Whether nothing is used more here than there: then all that is possible there is possible here.
+    /// Whether nothing is used more here than there: then all that is possible there is possible
+    /// here.
     fn is_within(&self, other: &Used) -> bool {
         let mut others = other.0.iter();
         self.0.iter().all(|(class, count)| {

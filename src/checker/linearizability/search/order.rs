@@ -4,8 +4,8 @@ use super::candidates;
 use super::plan::Plan;
 use crate::checker::linearizability::operation::Effect;
 
-/// Resolves uses of classes into operations, without the uses that nobody observed: a search may waste
-/// open operations where there are plenty, and only without waste are there certainly enough.
+/// Resolves uses of classes into operations, without the uses that nobody observed: a search may
+/// waste open operations where there are plenty, and only without waste are there certainly enough.
 pub(super) fn resolve(plan: &Plan, taken: &[u32]) -> Vec<u32> {
     let mut kept: Vec<u32> = Vec::with_capacity(taken.len());
     let mut is_observed = false;
@@ -30,4 +30,26 @@ pub(super) fn resolve(plan: &Plan, taken: &[u32]) -> Vec<u32> {
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checker::linearizability::operation::{NEVER, Operation};
+
+    #[test]
+    fn uses_that_nobody_observed_are_left_out() {
+        let operation =
+            |effect, invoke, complete| Operation { effect, invoke, complete, origin: invoke };
+        let operations = [
+            operation(Effect::Write(1), 1, NEVER),
+            operation(Effect::Write(1), 2, NEVER),
+            operation(Effect::Write(2), 3, 4),
+            operation(Effect::Read(1), 5, 6),
+        ];
+        let plan = Plan::new(&operations, 3);
+        let use_of_one = candidates::of_class(0);
+        let taken = [use_of_one, use_of_one, 2, use_of_one, 3];
+        assert_eq!(resolve(&plan, &taken), [2, 0, 3]);
+    }
 }

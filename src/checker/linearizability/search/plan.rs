@@ -1,4 +1,5 @@
-//! What does not change during a search: the events in order, slots, and classes of open operations.
+//! What does not change during a search: the events in order, slots, and classes of open
+//! operations.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +13,8 @@ pub(super) struct Step {
     pub completes: bool,
 }
 
-/// Open operations of the same effect, in order of invocation: which one is used makes no difference.
+/// Open operations of the same effect, in order of invocation: which one is used makes no
+/// difference.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     pub effect: Effect,

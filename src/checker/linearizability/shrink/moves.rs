@@ -6,7 +6,10 @@ use crate::checker::linearizability::decide::weakened;
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, ValueId};
 
 /// The operations from this moment on. What was under way then may have taken effect before it.
-pub(super) fn since(operations: &[Operation], moment: u32) -> Vec<Operation> {
+pub(in crate::checker::linearizability) fn since(
+    operations: &[Operation],
+    moment: u32,
+) -> Vec<Operation> {
     let later = operations.iter().filter(|operation| operation.complete >= moment);
     later
         .filter_map(|operation| match operation.invoke >= moment {
@@ -17,7 +20,10 @@ pub(super) fn since(operations: &[Operation], moment: u32) -> Vec<Operation> {
 }
 
 /// The operations as they would be if the register's first state were this one.
-pub(super) fn from_state(operations: &[Operation], state: ValueId) -> Vec<Operation> {
+pub(in crate::checker::linearizability) fn from_state(
+    operations: &[Operation],
+    state: ValueId,
+) -> Vec<Operation> {
     let swapped = |value| match value {
         INITIAL => state,
         value if value == state => INITIAL,

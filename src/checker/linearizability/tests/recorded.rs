@@ -1,7 +1,8 @@
 //! Histories recorded by other projects, with the verdict they state.
 //!
-//! They are not part of this repository: `STORMGLASS_HISTORIES` names the folder that holds them and
-//! their `manifest.json`. Without it the test says that it did not run; with it, nothing may be missing.
+//! They are not part of this repository: `STORMGLASS_HISTORIES` names the folder that holds them
+//! and their `manifest.json`. Without it the test says that it did not run; with it, nothing may be
+//! missing.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Histories of a register that is simulated, so that they are linearizable by construction, and the
-//! same with a lie in them.
+//! Histories of a register that is simulated, so that they are linearizable by construction, and
+//! the same with a lie in them.
 
 use std::collections::BTreeMap;
 
@@ -182,8 +182,9 @@ impl Plan {
     }
 }
 
-/// Makes one `ok` read answer a value that was surely replaced before the read began: one whose every
-/// write completed before another write began that completed before the read. False if none can lie.
+/// Makes one `ok` read answer a value that was surely replaced before the read began: one whose
+/// every write completed before another write began that completed before the read. False if none
+/// can lie.
 pub(super) fn make_stale(history: &mut History, rng: &mut Rng) -> bool {
     let writes = writes(history);
     // The last completion of a write of each value; an open one, or one in flight, may come last.

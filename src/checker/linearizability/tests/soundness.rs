@@ -4,10 +4,11 @@ use super::oracle::{has_order, has_order_from};
 use super::simulated::{Plan, Simulation, make_stale};
 use super::*;
 use crate::checker::linearizability::certificate::replay;
+use crate::checker::linearizability::decide::{until, weakened};
 use crate::checker::linearizability::operation::Operation;
 use crate::checker::linearizability::relevance::relevant;
 use crate::checker::linearizability::search::{Searched, search};
-use crate::checker::linearizability::shrink::{Shrunk, shrink};
+use crate::checker::linearizability::shrink::{Shrunk, moves, shrink};
 use crate::checker::linearizability::zones::{Zones, check, order};
 use crate::op::{Event, Kind, Process, Value};
 use crate::rng::Rng;
@@ -136,6 +137,38 @@ fn refuse_shrunk(register: &Register, shrunk: &Shrunk, told: &impl Fn() -> Strin
         .copied()
         .collect();
     assert!(!has_order(&recorded), "the recorded core has an order: {}", told());
+}
+
+#[test]
+fn every_shrinking_move_leaves_an_order_where_there_was_one() {
+    let rng = Rng::from_seed(8);
+    for round in 0..rounds(2_000) {
+        let mut rng = rng.fork(&round.to_string());
+        let plan = Plan { lies: 0, ..small(&mut rng) };
+        let history = Simulation::run(plan, rng.fork("run"));
+        let register = register(&history, &model_of(&plan, rng.chance(0.3)));
+        let operations = &register.operations;
+        let told = || format!("round {round}, {plan:?}: {register:#?}");
+        let from_some_state = |rest: &[Operation]| {
+            (0..=register.values as u32).any(|state| has_order_from(rest, state))
+        };
+        for operation in operations {
+            let rest = moves::since(operations, operation.invoke);
+            assert!(from_some_state(&rest), "since {}: {}", operation.invoke, told());
+            let weaker: Vec<Operation> = operations
+                .iter()
+                .filter_map(|o| if o == operation { weakened(o) } else { Some(*o) })
+                .collect();
+            assert!(has_order(&weaker), "weaker {}: {}", operation.invoke, told());
+            let before = until(operations, operation.complete);
+            assert!(has_order(&before), "until {}: {}", operation.complete, told());
+            for state in 0..=register.values as u32 {
+                let swapped = moves::from_state(operations, state);
+                let same = has_order(&swapped) == has_order_from(operations, state);
+                assert!(same, "from {state}: {}", told());
+            }
+        }
+    }
 }
 
 #[test]

@@ -234,6 +234,24 @@ fn a_value_can_be_replaced_by_one_compare_and_set_only() {
 }
 
 #[test]
+fn a_value_that_was_there_twice_is_not_said_to_have_been_there_once() {
+    let text = "
+        1.0 0@n1 invoke write 1
+        1.1 4@n1 invoke write 1
+        2.0 1@n1 invoke cas 1>2
+        2.1 2@n2 invoke cas 1>3
+        2.2 3@n3 invoke cas 1>4
+        3.0 1@n1 ok cas 1>2
+        3.1 2@n2 ok cas 1>3
+        3.2 3@n3 ok cas 1>4
+        3.3 0@n1 ok write 1
+        3.4 4@n1 ok write 1";
+    let finding = finish(&history(text), cas_register());
+    let summary = &finding.anomalies[0].summary;
+    assert!(summary.starts_with("no order of these 5 operations explains"), "{summary}");
+}
+
+#[test]
 fn a_stale_compare_and_set_is_told_as_one() {
     check(
         cas_register(),

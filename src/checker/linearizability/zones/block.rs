@@ -33,7 +33,8 @@ pub(super) fn all(operations: &[Operation], clusters: &[Cluster]) -> Result<Vec<
             blocks.push(walk(operations, clusters, value as ValueId, &mut reached)?);
         }
     }
-    // A value made from itself, over however many steps, was never there to begin with.
+    // A value made from itself, over however many steps, was never there to begin with; and a value
+    // can be replaced only once.
     let made = |value: &usize| clusters[*value].producer != NOBODY;
     match (0..clusters.len()).find(|value| made(value) && !reached[*value]) {
         Some(value) => Err(value as ValueId),
