@@ -8,7 +8,7 @@ use crate::checker::{
     WellFormed, compose, count_operations, judge,
 };
 use crate::history::History;
-use crate::nemesis::{FaultRecord, Named, coverage};
+use crate::nemesis::{FaultRecord, NamedNemesis, coverage};
 use crate::report::Results;
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
@@ -65,9 +65,11 @@ pub fn conclude(
     limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
-    let named =
-        |named: &NamedFault| Named { fault: named.nemesis.clone(), target: named.fault.aim() };
-    let mut names: Vec<Named> = scenario.faults.iter().map(named).collect();
+    let named = |named: &NamedFault| NamedNemesis {
+        fault: named.nemesis.clone(),
+        target: named.fault.aim(),
+    };
+    let mut names: Vec<NamedNemesis> = scenario.faults.iter().map(named).collect();
     names.dedup_by(|later, earlier| later.fault == earlier.fault);
     let faults = coverage(history, &names);
     let told = Told::of(history);

@@ -7,12 +7,8 @@ mod plan;
 mod record;
 mod schedule;
 
-<<<<<<< HEAD
-pub use coverage::{Named, coverage};
+pub use coverage::{NamedNemesis, coverage};
 pub use fault::{Fault, FaultKind, NemesisSpec, Shape, Target};
 pub use plan::Plan;
-=======
-pub use coverage::{NamedNemesis, coverage};
->>>>>>> part-check
 pub use record::{Deed, FaultRecord, Phase};
 pub use schedule::Schedule;
