@@ -29,7 +29,7 @@ fn generator_alone() -> f64 {
     let mut threads = Threads::new(30, 5);
     let mut time = 0;
     let mut done = 0;
-    let f = std::sync::Arc::from("write");
+    let f = stormglass::name::Name::from("write");
     let mut event = Event {
         index: 0,
         time: 0,

@@ -11,6 +11,7 @@ pub mod docker;
 pub mod duration;
 pub mod generator;
 pub mod history;
+pub mod name;
 pub mod nemesis;
 pub mod op;
 pub mod play;

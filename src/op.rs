@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::name::Name;
+
 /// Nanoseconds since the start of the run.
 pub type Nanos = u64;
 
@@ -14,8 +16,8 @@ pub const SECOND: Nanos = 1_000_000_000;
 /// One millisecond in [`Nanos`].
 pub const MILLISECOND: Nanos = 1_000_000;
 
-/// A node's name (`zookeeper1`), shared because every event carries one.
-pub type NodeName = Arc<str>;
+/// A node's name (`zookeeper1`).
+pub type NodeName = Name;
 
 /// Who performs an operation: a logical client, or the nemesis.
 ///
@@ -64,7 +66,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     Int(i64),
-    Text(Arc<str>),
+    Text(Arc<String>),
 }
 
 impl fmt::Display for Key {
@@ -175,8 +177,11 @@ pub struct Event {
     /// The server this process talks to; absent in foreign histories and nemesis events.
     pub node: Option<NodeName>,
     /// `read`, `write`, `cas`, ... for clients; `phase` or a fault step for the nemesis.
-    pub f: Arc<str>,
+    pub f: Name,
     pub key: Option<Key>,
     pub value: Value,
-    pub error: Option<String>,
+    pub error: Option<Box<str>>,
 }
+
+/// Two of these are kept for each operation of a run.
+const _: () = assert!(std::mem::size_of::<Event>() <= 88);

@@ -10,7 +10,6 @@ mod phase;
 mod sink;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use futures::future::LocalBoxFuture;
 use futures::stream::FuturesUnordered;
@@ -22,6 +21,7 @@ pub use sink::{Interrupt, Sink};
 use crate::cluster::{Action, Client, Cluster, FaultId, View};
 use crate::generator::{Context, Generator, Next, Step, Threads, To, What};
 use crate::history::History;
+use crate::name::Name;
 use crate::nemesis::{Deed, FaultRecord, Phase, Schedule};
 use crate::op::{Call, Event, Kind, Nanos, NodeName, Outcome, Process, Value};
 use crate::rng::Rng;
@@ -258,10 +258,10 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         kind: Kind,
         process: Process,
         node: Option<NodeName>,
-        f: Arc<str>,
+        f: Name,
         key: Option<crate::op::Key>,
         value: Value,
-        error: Option<String>,
+        error: Option<Box<str>>,
     ) {
         let index = self.ran.history.len() as u64;
         let event = Event { index, time: self.now(), kind, process, node, f, key, value, error };

@@ -1,11 +1,11 @@
 //! How many operations ended how, and whether that is enough for a verdict to mean anything.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::checker::phases::Phases;
 use crate::checker::{Budget, Checker, Finding, Verdict};
 use crate::history::History;
+use crate::name::Name;
 use crate::nemesis::Phase;
 use crate::op::{Event, Kind, Process};
 use crate::report::OpCounts;
@@ -31,7 +31,7 @@ pub fn count_operations(history: &History) -> BTreeMap<String, OpCounts> {
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
     /// Kinds that the workload performs; those seen in the history count as well.
-    pub kinds: Vec<Arc<str>>,
+    pub kinds: Vec<Name>,
     /// Client threads of the run; 0 where unknown, then they are not counted.
     pub concurrency: u32,
     /// Replaces the standard rule: so many `ok`s of each kind over the whole run.

@@ -53,14 +53,14 @@ fn event(index: u64, line: &str) -> Event {
         time: nanos(time.parse().expect(line)),
         kind: kind_of(kind),
         process: Process::Client(process.parse().expect(line)),
-        node: node.map(Arc::from),
+        node: node.map(Into::into),
         f: (*f).into(),
         key: option("key=").map(|key| match key.parse() {
             Ok(key) => Key::Int(key),
-            Err(_) => Key::Text(key.into()),
+            Err(_) => Key::Text(std::sync::Arc::new(key.into())),
         }),
         value: value(text),
-        error: option("error=").map(str::to_owned),
+        error: option("error=").map(Into::into),
     }
 }
 

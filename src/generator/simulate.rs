@@ -3,9 +3,9 @@
 //! For tests and benches. It checks what generators promise: that what they offer can be done at once.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::{Context, Generator, Next, Step, Threads, What};
+use crate::name::Name;
 use crate::op::{Call, Event, Kind, Nanos, NodeName, Outcome, Process, Value};
 
 /// An operation that the world is asked for.
@@ -51,8 +51,8 @@ pub fn simulate(
     let mut simulation = Simulation {
         threads,
         world,
-        names: (0..nodes).map(|node| Arc::from(format!("n{}", node + 1))).collect(),
-        fs: ["read", "write", "cas", "begin", "end", "log"].map(Arc::from),
+        names: (0..nodes).map(|node| Name::from(format!("n{}", node + 1))).collect(),
+        fs: ["read", "write", "cas", "begin", "end", "log"].map(Name::from),
         under_way: BTreeMap::new(),
         out: Simulated {
             invocations: vec![0; nodes],
@@ -69,7 +69,7 @@ struct Simulation<W> {
     world: W,
     names: Vec<NodeName>,
     /// Shared names of operations: an event is made for each, so they are not made anew.
-    fs: [Arc<str>; 6],
+    fs: [Name; 6],
     /// Completions to come, by time and then by invocation; without a thread it is the nemesis's.
     under_way: BTreeMap<(Nanos, usize), (Option<usize>, Outcome)>,
     out: Simulated,
@@ -163,7 +163,7 @@ impl<W: FnMut(&Asked) -> Option<Reply>> Simulation<W> {
                 event.kind = outcome.kind();
                 match outcome {
                     Outcome::Ok(value) => event.value = value,
-                    Outcome::Fail(why) | Outcome::Info(why) => event.error = Some(why),
+                    Outcome::Fail(why) | Outcome::Info(why) => event.error = Some(why.into()),
                 }
                 self.threads.release(thread);
             }

@@ -85,7 +85,7 @@ pub struct Integrity {
 }
 
 enum State {
-    Open { line: u64, f: std::sync::Arc<str>, key: Option<Key>, value: Value },
+    Open { line: u64, f: crate::name::Name, key: Option<Key>, value: Value },
     Retired { line: u64 },
 }
 

@@ -1,9 +1,9 @@
 //! An operation as a map of fields, as JSON and EDN both have it, and the event that it stands for.
 
+use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
-
+use crate::name::Name;
 use crate::op::{Event, Key, Kind, Process, Value};
 
 /// Why a line, or an EDN map, is no event.
@@ -46,14 +46,14 @@ pub fn event(json: &Json, position: u64, dialect: Dialect) -> Result<Event, Line
         time: unsigned(map, "time")?.unwrap_or(0),
         kind: kind(map)?,
         process: process(map, dialect)?,
-        node: optional_text(map, "node")?.map(Arc::from),
+        node: optional_text(map, "node")?.map(Name::from),
         f: f(map, dialect)?,
         key: key(map)?,
         value: value(map.get("value")),
         error: match map.get("error") {
             None | Some(Json::Null) => None,
-            Some(Json::String(text)) => Some(text.clone()),
-            Some(other) => Some(other.to_string()),
+            Some(Json::String(text)) => Some(text.as_str().into()),
+            Some(other) => Some(other.to_string().into()),
         },
     })
 }
@@ -119,10 +119,10 @@ fn process(map: &Map<String, Json>, dialect: Dialect) -> Result<Process, LineErr
     }
 }
 
-fn f(map: &Map<String, Json>, dialect: Dialect) -> Result<Arc<str>, LineError> {
+fn f(map: &Map<String, Json>, dialect: Dialect) -> Result<Name, LineError> {
     match optional_text(map, "f")? {
-        Some(f) => Ok(Arc::from(f)),
-        None if dialect.no_f => Ok(Arc::from("txn")),
+        Some(f) => Ok(Name::from(f)),
+        None if dialect.no_f => Ok(Name::from("txn")),
         None => Err(wrong("f", "the operation's name", None)),
     }
 }
@@ -130,7 +130,7 @@ fn f(map: &Map<String, Json>, dialect: Dialect) -> Result<Arc<str>, LineError> {
 fn key(map: &Map<String, Json>) -> Result<Option<Key>, LineError> {
     match map.get("key") {
         None | Some(Json::Null) => Ok(None),
-        Some(Json::String(text)) => Ok(Some(Key::Text(Arc::from(text.as_str())))),
+        Some(Json::String(text)) => Ok(Some(Key::Text(Arc::new(text.clone())))),
         Some(found) => found
             .as_i64()
             .map(|key| Some(Key::Int(key)))

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use serde_json::Value as Json;
 
 use super::History;
@@ -106,8 +105,6 @@ struct Reader<'a> {
     keys: Keys,
     /// Settled by the first operation.
     dialect: Option<Dialect>,
-    /// Names that recur in every event are held once.
-    names: FxHashSet<Arc<str>>,
     history: History,
     integrity: Integrity,
     line: u64,
@@ -119,7 +116,6 @@ impl<'a> Reader<'a> {
             name,
             keys,
             dialect: None,
-            names: FxHashSet::default(),
             history: History::default(),
             integrity: Integrity::default(),
             line: 0,
@@ -136,19 +132,9 @@ impl<'a> Reader<'a> {
         if self.keys == Keys::Independent {
             take_key(&mut event);
         }
-        event.f = self.shared(event.f);
-        event.node = event.node.map(|node| self.shared(node));
         self.integrity.observe(&event, self.line);
         self.history.push(event);
         Ok(())
-    }
-
-    fn shared(&mut self, name: Arc<str>) -> Arc<str> {
-        if let Some(known) = self.names.get(&name) {
-            return known.clone();
-        }
-        self.names.insert(name.clone());
-        name
     }
 
     fn json_line(&mut self, line: &[u8]) -> Result<(), LineError> {
@@ -234,7 +220,7 @@ fn take_key(event: &mut Event) {
         Value::Pair(key, value) => (Key::Int(*key), Value::Int(*value)),
         Value::Json(json) => match json.as_array().map(Vec::as_slice) {
             Some([Json::String(key), value]) => {
-                (Key::Text(Arc::from(key.as_str())), op_map::value(Some(value)))
+                (Key::Text(Arc::new(key.clone())), op_map::value(Some(value)))
             }
             Some([Json::Number(key), value]) if key.is_i64() => {
                 (Key::Int(key.as_i64().unwrap_or_default()), op_map::value(Some(value)))

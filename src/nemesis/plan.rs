@@ -185,7 +185,7 @@ mod tests {
     fn one_way_drops_only_what_is_sent_to_the_target() {
         let one_way = fault(FaultKind::Partition, Some(Shape::OneWay), Some(Target::Leader));
         let plan = plan(&one_way, 3, Some(2), 1).unwrap();
-        let leader: NodeName = Arc::from("zookeeper2");
+        let leader: NodeName = crate::name::Name::from("zookeeper2");
         assert!(cut(&plan).iter().all(|link| link.to == leader));
         assert_eq!(cut(&plan).len(), 2);
     }
@@ -199,7 +199,10 @@ mod tests {
             assert_eq!(plan(&kill(target), 5, None, 3).unwrap().actions.len(), count);
         }
         let leader = plan(&kill(Target::Leader), 5, Some(4), 3).unwrap();
-        assert_eq!(leader.actions, vec![Action::Kill { node: Arc::from("zookeeper4") }]);
+        assert_eq!(
+            leader.actions,
+            vec![Action::Kill { node: crate::name::Name::from("zookeeper4") }]
+        );
         let error = plan(&kill(Target::Leader), 5, None, 3).unwrap_err();
         assert_eq!(error, "no node claims to lead now");
         assert!(plan(&kill(Target::Node("nobody".into())), 5, None, 3).is_err());

@@ -197,7 +197,7 @@ mod tests {
             kind: Kind::Info,
             process: Process::Nemesis,
             node: None,
-            f: Arc::from("kill"),
+            f: crate::name::Name::from("kill"),
             key: None,
             value: record.to_value(),
             error: None,
@@ -242,7 +242,7 @@ mod tests {
             history.push(Event {
                 kind: Kind::Invoke,
                 process: Process::Client(number),
-                f: Arc::from(name),
+                f: crate::name::Name::from(name),
                 value: Value::Nil,
                 ..nemesis(u64::from(number), &FaultRecord::Phase { phase: Phase::Main })
             });

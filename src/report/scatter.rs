@@ -116,7 +116,7 @@ mod tests {
                     kind,
                     process: Process::Client(number as u32),
                     node: None,
-                    f: Arc::from(if number % 50 == 0 { "cas" } else { "read" }),
+                    f: crate::name::Name::from(if number % 50 == 0 { "cas" } else { "read" }),
                     key: None,
                     value: Value::Nil,
                     error: None,

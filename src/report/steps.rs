@@ -185,7 +185,7 @@ mod tests {
             kind: Kind::Info,
             process: Process::Nemesis,
             node: None,
-            f: Arc::from("pause"),
+            f: crate::name::Name::from("pause"),
             key: None,
             value,
             error: None,

@@ -58,7 +58,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         let kind = outcome.kind();
         let (value, error) = match outcome {
             Outcome::Ok(value) => (value, None),
-            Outcome::Fail(error) | Outcome::Info(error) => (call.value(), Some(error)),
+            Outcome::Fail(error) | Outcome::Info(error) => (call.value(), Some(error.into())),
         };
         self.record(kind, process, node, call.f().into(), Some(call.key()), value, error);
         if kind == Kind::Ok && self.phase == Phase::Recover {

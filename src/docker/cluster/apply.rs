@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -110,7 +109,7 @@ async fn join(
 
 /// Between any two nodes, and between every node and the clients.
 fn every_link(cluster: &DockerCluster) -> BTreeSet<Link> {
-    let clients: NodeName = Arc::from(CLIENTS);
+    let clients: NodeName = crate::name::Name::from(CLIENTS);
     all_links(cluster.nodes.iter().map(|node| &node.name).chain([&clients]))
 }
 

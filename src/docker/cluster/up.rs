@@ -1,7 +1,6 @@
 //! Bringing a cluster up: everything that does not wait for something else is done at once.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -209,7 +208,7 @@ async fn enroll(
         anyhow::Ok(Enrollment { node: node.name.clone(), address: node.address, place })
     });
     let mut enrollments = try_join_all(enrolling).await?;
-    let node: NodeName = Arc::from(CLIENTS);
+    let node: NodeName = crate::name::Name::from(CLIENTS);
     enrollments.push(Enrollment { node, address: gateway, place: Place::Host });
     Ok(agent.enroll(enrollments).await?)
 }

@@ -1,9 +1,9 @@
 //! What the workload looked like before any fault, and whether a stretch of it looked different.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::history::History;
+use crate::name::Name;
 use crate::op::{Event, Kind, Nanos, NodeName};
 
 /// An operation is delayed if it took this many times the median before the first fault ...
@@ -17,16 +17,16 @@ const ENOUGH_FOR_MEDIAN: usize = 20;
 pub(super) struct Baseline<'a> {
     operations: Vec<(&'a Event, Option<&'a Event>)>,
     /// Above this latency an operation counts as delayed.
-    delay: BTreeMap<Arc<str>, Nanos>,
+    delay: BTreeMap<Name, Nanos>,
     /// Kinds that also fail without any fault, as compare-and-sets do.
-    failing: BTreeSet<Arc<str>>,
+    failing: BTreeSet<Name>,
 }
 
 impl<'a> Baseline<'a> {
     /// The operations of a history; those before `until` are the ordinary ones.
     pub fn of(history: &'a History, until: Nanos) -> Baseline<'a> {
         let operations = history.operations();
-        let mut latencies: BTreeMap<Arc<str>, Vec<Nanos>> = BTreeMap::new();
+        let mut latencies: BTreeMap<Name, Vec<Nanos>> = BTreeMap::new();
         let mut failing = BTreeSet::new();
         for (invocation, completion) in &operations {
             let Some(completion) = completion.filter(|event| event.time < until) else { continue };

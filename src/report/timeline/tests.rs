@@ -16,7 +16,7 @@ fn history(lines: &[Line]) -> History {
         kind,
         process: Process::Client(*process),
         node: Some(["n1", "n2"][*process as usize % 2].into()),
-        f: Arc::from(*f),
+        f: crate::name::Name::from(*f),
         key: Some(Key::Int(1)),
         value: Value::Int(7),
         error: None,
