@@ -33,9 +33,9 @@ pub async fn play<C: Cluster>(
         main: Box::new(arrivals(spec.rate, rng.fork("arrivals"), source)),
         drain: Box::new(move || Box::new(register.drain())),
         client: Box::new(move |process, node: &NodeName| {
-            let node = node.clone();
+            let node = *node;
             let connect = move || {
-                let node = node.clone();
+                let node = node;
                 async move { cluster.connect(&node, session_timeout).await }
             };
             RegisterClient::new(connect, reads, &process.to_string())

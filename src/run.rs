@@ -221,7 +221,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     }
 
     fn dropped_on(&mut self, node: usize) -> &mut u64 {
-        self.ran.dropped.entry(self.nodes[node].clone()).or_default()
+        self.ran.dropped.entry(self.nodes[node]).or_default()
     }
 
     fn begin(&mut self, what: What, to: To) {
@@ -283,7 +283,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
 
     fn finish(mut self) -> Ran {
         for (node, count) in std::mem::take(&mut self.ran.dropped) {
-            self.record_nemesis("dropped", &FaultRecord::Dropped { node: node.clone(), count });
+            self.record_nemesis("dropped", &FaultRecord::Dropped { node, count });
             self.ran.dropped.insert(node, count);
         }
         self.enter(Phase::Down);

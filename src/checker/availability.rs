@@ -54,7 +54,7 @@ impl Checker for Availability {
                 overall.ok_at(event.time);
             }
             if let Some(node) = &event.node {
-                let longest = nodes.entry(node.clone()).or_insert_with(|| Longest::new(from));
+                let longest = nodes.entry(*node).or_insert_with(|| Longest::new(from));
                 if ok {
                     longest.ok_at(event.time);
                 }

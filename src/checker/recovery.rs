@@ -71,7 +71,7 @@ fn look(history: &History, recover: Mark, deadline: Nanos) -> Seen {
             seen.view = Some(view);
         }
         let (Process::Client(process), Some(node)) = (event.process, &event.node) else { continue };
-        let first_ok = seen.first_ok.entry(node.clone()).or_insert(None);
+        let first_ok = seen.first_ok.entry(*node).or_insert(None);
         if !after {
             continue;
         }

@@ -179,7 +179,7 @@ impl Cluster for DockerCluster {
         session_timeout: Duration,
     ) -> impl Future<Output = Result<WireSession, CoordinationError>> + 'static {
         let address = self.topology.node(node).map(|node| zookeeper::client_address(node.address));
-        let name = node.clone();
+        let name = *node;
         async move {
             let unknown = || CoordinationError::NotConnected(format!("there is no node {name}"));
             WireSession::connect(address.ok_or_else(unknown)?, session_timeout).await

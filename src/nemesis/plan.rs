@@ -64,10 +64,8 @@ impl Fault {
             Target::Minority => draw(names, names.len().div_ceil(2) - 1, rng),
             Target::Majority => draw(names, names.len() / 2 + 1, rng),
             Target::Leader => view.leaders().cloned().collect(),
-            Target::Role(role) => topology.with_role(*role).map(|node| node.name.clone()).collect(),
-            Target::Node(name) => {
-                topology.node(name).map(|node| node.name.clone()).into_iter().collect()
-            }
+            Target::Role(role) => topology.with_role(*role).map(|node| node.name).collect(),
+            Target::Node(name) => topology.node(name).map(|node| node.name).into_iter().collect(),
         };
         if chosen.is_empty() {
             return Err(match target {
@@ -91,9 +89,9 @@ impl Fault {
         let mut links = BTreeSet::new();
         for inside in targets {
             for outside in names.iter().filter(|name| !targets.contains(name)) {
-                links.insert(Link { from: outside.clone(), to: inside.clone() });
+                links.insert(Link { from: *outside, to: *inside });
                 if !one_way {
-                    links.insert(Link { from: inside.clone(), to: outside.clone() });
+                    links.insert(Link { from: *inside, to: *outside });
                 }
             }
         }
@@ -111,7 +109,7 @@ fn draw(names: &[NodeName], size: usize, rng: &mut Rng) -> Vec<NodeName> {
     rng.shuffle(&mut order);
     order.truncate(size);
     order.sort_unstable();
-    order.into_iter().map(|position| names[position].clone()).collect()
+    order.into_iter().map(|position| names[position]).collect()
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     /// Records a view if it tells anything new.
     pub(super) fn record_view(&mut self, view: View) {
         let outline = |view: &View| -> Vec<_> {
-            view.nodes.iter().map(|(name, node)| (name.clone(), node.state, node.leads)).collect()
+            view.nodes.iter().map(|(name, node)| (*name, node.state, node.leads)).collect()
         };
         if outline(&view) != outline(&self.last_view) {
             self.last_view = view.clone();

@@ -12,19 +12,11 @@ use crate::op::{Call, Kind, Outcome};
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn invoke(&mut self, thread: usize, call: Call) {
         let process = self.threads.process(thread);
-        let node = self.nodes[self.threads.node_of(thread)].clone();
+        let node = self.nodes[self.threads.node_of(thread)];
         self.threads.take(thread);
         self.asked[thread].at = self.now();
         let key = Some(call.key());
-        self.record(
-            Kind::Invoke,
-            process,
-            Some(node.clone()),
-            call.f().into(),
-            key,
-            call.value(),
-            None,
-        );
+        self.record(Kind::Invoke, process, Some(node), call.f().into(), key, call.value(), None);
         let mut client = match self.clients[thread].take() {
             Some(client) => client,
             None => (self.make_client)(process, &node),
@@ -54,7 +46,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         outcome: Outcome,
     ) {
         let process = self.threads.process(thread);
-        let node = Some(self.nodes[self.threads.node_of(thread)].clone());
+        let node = Some(self.nodes[self.threads.node_of(thread)]);
         let kind = outcome.kind();
         let (value, error) = match outcome {
             Outcome::Ok(value) => (value, None),

@@ -145,7 +145,7 @@ impl Cluster for SimCluster {
     }
 
     async fn view(&self) -> View {
-        let look = |(node, name): (usize, &NodeName)| (name.clone(), self.look_at(node as u8));
+        let look = |(node, name): (usize, &NodeName)| (*name, self.look_at(node as u8));
         View { nodes: self.topology.names().enumerate().map(look).collect() }
     }
 

@@ -39,7 +39,7 @@ async fn healthy(cluster: &DockerCluster) {
 }
 
 async fn leader(cluster: &DockerCluster) -> NodeName {
-    cluster.view().await.leaders().next().expect("a leader").clone()
+    *cluster.view().await.leaders().next().expect("a leader")
 }
 
 fn node(index: usize) -> NodeName {
@@ -49,7 +49,7 @@ fn node(index: usize) -> NodeName {
 /// Both directions between one node and each of the others.
 fn around(cluster: &DockerCluster, alone: &NodeName) -> BTreeSet<Link> {
     let others = cluster.topology().names().filter(|name| *name != alone);
-    let link = |from: &NodeName, to: &NodeName| Link { from: from.clone(), to: to.clone() };
+    let link = |from: &NodeName, to: &NodeName| Link { from: *from, to: *to };
     others.flat_map(|other| [link(alone, other), link(other, alone)]).collect()
 }
 
@@ -189,7 +189,7 @@ fn killed_and_frozen_servers_come_back() {
         let scratch = Scratch::new(engine);
         let cluster = scratch.up(3).await;
         let name = leader(&cluster).await;
-        let kill = Action::Kill { node: name.clone() };
+        let kill = Action::Kill { node: name };
         installed(&cluster.apply(&kill).await.expect("applied"));
         let again = cluster.apply(&kill).await.expect("applied");
         assert!(matches!(again, Applied::Skipped { .. }), "{again:?}");
@@ -202,7 +202,7 @@ fn killed_and_frozen_servers_come_back() {
         assert!(matches!(again, Applied::Skipped { .. }), "{again:?}");
         healthy(&cluster).await;
 
-        let pause = Action::Pause { node: name.clone() };
+        let pause = Action::Pause { node: name };
         let session = cluster.connect(&name, SESSION).await.expect("a session");
         installed(&cluster.apply(&pause).await.expect("applied"));
         let again = cluster.apply(&pause).await.expect("applied");

@@ -53,7 +53,7 @@ pub(super) fn all_links<'a>(places: impl Iterator<Item = &'a NodeName> + Clone) 
     let mut links = BTreeSet::new();
     for from in places.clone() {
         for to in places.clone().filter(|to| *to != from) {
-            links.insert(Link { from: from.clone(), to: to.clone() });
+            links.insert(Link { from: *from, to: *to });
         }
     }
     links

@@ -172,7 +172,7 @@ impl Making<'_> {
         let log = LogStream::follow(self.engine, &service, &folder).await;
         let log = log.with_context(|| format!("write the log in {}", folder.display()))?;
         let client_address = zookeeper::client_address(node.address);
-        Ok(DockerNode { name: node.name.clone(), client_address, hold, service, log })
+        Ok(DockerNode { name: node.name, client_address, hold, service, log })
     }
 }
 
@@ -205,7 +205,7 @@ async fn enroll(
         let pid = state.map(|state| node::pid(&state)).context("ask for a hold container")?;
         let pid = pid.with_context(|| format!("the hold container of {} ended", node.name))?;
         let place = Place::Container { pid };
-        anyhow::Ok(Enrollment { node: node.name.clone(), address: node.address, place })
+        anyhow::Ok(Enrollment { node: node.name, address: node.address, place })
     });
     let mut enrollments = try_join_all(enrolling).await?;
     let node: NodeName = crate::name::Name::from(CLIENTS);

@@ -23,7 +23,7 @@ pub(super) async fn view(engine: &Engine, nodes: &[DockerNode]) -> View {
             Ok(state) => judge(&state, answer),
             Err(error) => down(format!("the engine says: {}", words(&error))),
         };
-        (node.name.clone(), view)
+        (node.name, view)
     });
     View { nodes: join_all(asked).await.into_iter().collect() }
 }

@@ -33,10 +33,10 @@ impl<'a> Baseline<'a> {
             match completion.kind {
                 Kind::Ok => {
                     let latency = completion.time.saturating_sub(invocation.time);
-                    latencies.entry(invocation.f.clone()).or_default().push(latency);
+                    latencies.entry(invocation.f).or_default().push(latency);
                 }
                 Kind::Fail => {
-                    failing.insert(invocation.f.clone());
+                    failing.insert(invocation.f);
                 }
                 Kind::Invoke | Kind::Info => {}
             }

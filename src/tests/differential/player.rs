@@ -57,7 +57,7 @@ struct Player<'a, C: Cluster> {
 /// Plays the script below a root of its own. The cluster must be healthy.
 pub async fn play<C: Cluster>(cluster: &C, script: &Script) -> Played<Trace> {
     let view = cluster.view().await;
-    let leader = view.leaders().next().ok_or_else(|| broken("nobody leads"))?.clone();
+    let leader = *view.leaders().next().ok_or_else(|| broken("nobody leads"))?;
     let mut player = Player {
         cluster,
         labels: Labels::new(format!("/seed-{}", script.seed)),
@@ -106,7 +106,7 @@ impl Halt {
 impl<C: Cluster> Player<'_, C> {
     /// Makes the znodes that every script stands on.
     async fn prepare(&mut self) -> Played<()> {
-        let node = self.leader.clone();
+        let node = self.leader;
         let opened = self.cluster.connect(&node, Duration::from_secs(30)).await;
         let session = opened.map_err(|error| disturbed("the first session", &error))?;
         let root = self.labels.root().to_owned();
@@ -141,8 +141,8 @@ impl<C: Cluster> Player<'_, C> {
 
     async fn open(&mut self, slot: Slot, server: Server, timeout: Duration) -> Played<Record> {
         let node = match server {
-            Server::Numbered(number) => self.cluster.topology().nodes[number].name.clone(),
-            Server::Follower => self.followers()[0].clone(),
+            Server::Numbered(number) => self.cluster.topology().nodes[number].name,
+            Server::Follower => self.followers()[0],
         };
         let opened = self.cluster.connect(&node, timeout).await;
         let session = opened.map_err(|error| disturbed("open", &error))?;

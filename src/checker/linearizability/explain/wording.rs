@@ -216,7 +216,7 @@ impl<'a> Wording<'a> {
 
     /// In name order.
     pub fn nodes(&self, shown: &[Operation]) -> Vec<String> {
-        let nodes = shown.iter().filter_map(|operation| self.pair(operation).0.node.clone());
+        let nodes = shown.iter().filter_map(|operation| self.pair(operation).0.node);
         nodes.map(|node| node.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 

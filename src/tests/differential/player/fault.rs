@@ -32,8 +32,8 @@ impl<C: Cluster> Player<'_, C> {
 
     pub(super) async fn kill(&mut self, victim: Victim, change: &Change) -> Played<Record> {
         let node = match victim {
-            Victim::Leader => self.leader.clone(),
-            Victim::Follower => self.followers()[0].clone(),
+            Victim::Leader => self.leader,
+            Victim::Follower => self.followers()[0],
         };
         let at_node = self.seats.iter().filter(|(_, seat)| seat.node == node);
         let struck = at_node.map(|(slot, _)| *slot).collect();
@@ -61,12 +61,12 @@ impl<C: Cluster> Player<'_, C> {
     }
 
     async fn kill_and_start(&self, node: &NodeName, change: &Change) -> Played<Reply> {
-        self.act(Action::Kill { node: node.clone() }).await?;
+        self.act(Action::Kill { node: *node }).await?;
         while self.cluster.view().await.leaders().all(|leader| leader == node) {
             tokio::time::sleep(LOOK_EVERY).await;
         }
         let reply = self.meanwhile(node, change).await?;
-        self.act(Action::Start { node: node.clone() }).await?;
+        self.act(Action::Start { node: *node }).await?;
         while !self.cluster.view().await.is_healthy() {
             tokio::time::sleep(LOOK_EVERY).await;
         }
@@ -123,14 +123,14 @@ impl<C: Cluster> Player<'_, C> {
 
     /// Ends before the leader gives the follower up, unless this machine is slow.
     pub(super) async fn lag(&mut self, request: &Request, reads: &[Request]) -> Played<Record> {
-        let behind = self.followers()[0].clone();
+        let behind = self.followers()[0];
         let at = |node: &NodeName| {
             let seated = RESIDENTS.iter().find(|slot| self.seats[slot].node == *node);
             seated.copied().ok_or_else(|| broken("a server without a session"))
         };
         let (writer, reader) = (at(&self.leader)?, at(&behind)?);
         self.barrier(reader).await?;
-        let link = |from: &NodeName, to: &NodeName| Link { from: from.clone(), to: to.clone() };
+        let link = |from: &NodeName, to: &NodeName| Link { from: *from, to: *to };
         let links = [link(&self.leader, &behind), link(&behind, &self.leader)].into();
         let cut = Action::Cut { fault: FaultId(self.records.len() as u32 + 1), links };
         self.act(cut.clone()).await?;
@@ -150,10 +150,10 @@ impl<C: Cluster> Player<'_, C> {
         let marker = format!("{}/{}", resolve::MARKERS, self.records.len());
         let marker = self.labels.absolute(&marker);
         let seat = self.seat(slot)?;
-        let node = seat.node.clone();
+        let node = seat.node;
         let created = seat.session.create(&marker, b"", CreateMode::Ephemeral).await;
         created.map_err(|error| disturbed("marker", &error))?;
-        self.act(Action::Pause { node: node.clone() }).await?;
+        self.act(Action::Pause { node: node }).await?;
         let meanwhile = self.meanwhile(&node, change).await?;
         self.forgotten(slot, &marker).await?;
         self.act(Action::Resume { node }).await?;

@@ -61,7 +61,7 @@ impl<C: Cluster> Player<'_, C> {
     }
 
     fn by_follower(&self, slot: Slot) -> Played<bool> {
-        let node = self.seat(slot)?.node.clone();
+        let node = self.seat(slot)?.node;
         Ok(node != self.leader)
     }
 
