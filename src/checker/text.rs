@@ -3,8 +3,6 @@
 //!
 //! `12.5 3@zookeeper1 ok read 17`; values are `nil`, `17`, or `17>18` for a compare-and-set.
 
-use std::sync::Arc;
-
 use crate::history::History;
 use crate::nemesis::FaultRecord;
 use crate::op::{Event, Key, Kind, Nanos, Process, SECOND, Value};

@@ -114,7 +114,6 @@ fn draw(names: &[NodeName], size: usize, rng: &mut Rng) -> Vec<NodeName> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
     use crate::cluster::{Node, NodeView, Role};

@@ -184,7 +184,6 @@ fn is_indeterminate(outcome: &Applied) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
     use crate::cluster::{Action, Proof};

@@ -96,7 +96,6 @@ fn thin(digest: &Digest, mut slice: Vec<usize>, quota: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
     use crate::history::History;

@@ -172,7 +172,6 @@ fn describe_view(view: &View) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
     use crate::cluster::Proof;

@@ -1,7 +1,5 @@
 //! What the timeline of an anomaly shows, and that its size is bounded.
 
-use std::sync::Arc;
-
 use super::*;
 use crate::history::History;
 use crate::op::{Event, Key, MILLISECOND, Process, SECOND, Value};

@@ -300,7 +300,7 @@ fn changes_that_do_not_matter_keep_the_verdict() {
                 let mut other = events[0].clone();
                 (other.process, other.f, other.kind, other.value) =
                     (Process::Client(6_000), "read".into(), kind, value);
-                other.key = Some(Key::Text("other".into()));
+                other.key = Some(Key::Text(std::sync::Arc::new("other".into())));
                 events.push(other);
             }
         });

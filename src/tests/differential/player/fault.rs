@@ -153,7 +153,7 @@ impl<C: Cluster> Player<'_, C> {
         let node = seat.node;
         let created = seat.session.create(&marker, b"", CreateMode::Ephemeral).await;
         created.map_err(|error| disturbed("marker", &error))?;
-        self.act(Action::Pause { node: node }).await?;
+        self.act(Action::Pause { node }).await?;
         let meanwhile = self.meanwhile(&node, change).await?;
         self.forgotten(slot, &marker).await?;
         self.act(Action::Resume { node }).await?;
