@@ -83,12 +83,6 @@ impl From<String> for Name {
     }
 }
 
-impl PartialEq<str> for Name {
-    fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
-    }
-}
-
 impl PartialOrd for Name {
     fn partial_cmp(&self, other: &Name) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))

@@ -131,7 +131,7 @@ mod tests {
     fn view(topology: &Topology, leader: Option<usize>) -> View {
         let nodes = topology.names().enumerate().map(|(position, name)| {
             let leads = leader == Some(position + 1);
-            (name.clone(), NodeView { state: NodeState::Serving, leads, detail: String::new() })
+            (*name, NodeView { state: NodeState::Serving, leads, detail: String::new() })
         });
         View { nodes: nodes.collect() }
     }

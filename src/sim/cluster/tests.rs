@@ -132,8 +132,8 @@ fn processes_are_proven_by_state_and_number_and_pointless_actions_skipped() {
     crate::sim::run(async {
         let cluster = up(3, 1).await;
         let node: NodeName = "zookeeper2".into();
-        let kill = Action::Kill { node: node.clone() };
-        let pause = Action::Pause { node: node.clone() };
+        let kill = Action::Kill { node: node };
+        let pause = Action::Pause { node: node };
         assert_eq!(skipped(&cluster, &kill.undo()).await, "zookeeper2 runs already");
         assert_eq!(skipped(&cluster, &pause.undo()).await, "zookeeper2 is not paused");
         let expected = ["zookeeper2 pid: 1002 / 1002", "zookeeper2 state: paused / paused"];
@@ -175,7 +175,7 @@ fn actions_on_nodes_that_are_not_there_are_errors() {
 fn sessions_end_with_the_cluster() {
     crate::sim::run(async {
         let cluster = up(3, 1).await;
-        let name = cluster.topology().nodes[0].name.clone();
+        let name = cluster.topology().nodes[0].name;
         let session = cluster.connect(&name, TIMEOUT).await.unwrap();
         let under_way = session.create("/a", b"", CreateMode::Persistent);
         let connecting = cluster.connect(&name, TIMEOUT);

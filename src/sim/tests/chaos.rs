@@ -47,8 +47,8 @@ async fn plan(cluster: &SimCluster, rng: &mut Rng, fault: FaultId) -> Vec<Action
     let victims = &names[..victims];
     match rng.below(8) {
         0..3 => vec![Action::Cut { fault, links: halves(&names, rng) }],
-        3..6 => victims.iter().map(|node| Action::Kill { node: node.clone() }).collect(),
-        _ => victims[..1].iter().map(|node| Action::Pause { node: node.clone() }).collect(),
+        3..6 => victims.iter().map(|node| Action::Kill { node: *node }).collect(),
+        _ => victims[..1].iter().map(|node| Action::Pause { node: *node }).collect(),
     }
 }
 
@@ -60,10 +60,10 @@ fn halves(names: &[NodeName], rng: &mut Rng) -> BTreeSet<Link> {
     for from in &names[..inside] {
         for to in &names[inside..] {
             if there {
-                links.insert(Link { from: from.clone(), to: to.clone() });
+                links.insert(Link { from: *from, to: *to });
             }
             if back {
-                links.insert(Link { from: to.clone(), to: from.clone() });
+                links.insert(Link { from: *to, to: *from });
             }
         }
     }
@@ -73,7 +73,7 @@ fn halves(names: &[NodeName], rng: &mut Rng) -> BTreeSet<Link> {
 /// Starts and thaws whatever two ragers left down or frozen between them.
 pub async fn calm(cluster: &SimCluster) {
     for node in cluster.topology().names().cloned().collect::<Vec<_>>() {
-        cluster.apply(&Action::Resume { node: node.clone() }).await.unwrap();
+        cluster.apply(&Action::Resume { node: node }).await.unwrap();
         cluster.apply(&Action::Start { node }).await.unwrap();
     }
 }

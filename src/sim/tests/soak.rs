@@ -152,7 +152,7 @@ async fn soak(seed: u64, variant: Variant) -> Soak {
         let worker = Worker {
             cluster: cluster.clone(),
             judge: judge.clone(),
-            node: nodes[number % servers].clone(),
+            node: nodes[number % servers],
             rng: rng.fork(&format!("client {number}")),
             number,
             written: 0,

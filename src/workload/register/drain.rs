@@ -115,7 +115,7 @@ mod tests {
         let mut reads = BTreeMap::new();
         for event in events.iter().filter(|e| e.kind == Kind::Ok && e.error.is_none()) {
             let (Some(key), Some(node)) = (&event.key, &event.node) else { continue };
-            *reads.entry((key.clone(), node.clone())).or_default() += 1;
+            *reads.entry((key.clone(), *node)).or_default() += 1;
         }
         reads
     }
@@ -126,7 +126,7 @@ mod tests {
         let mut reads = BTreeMap::new();
         for event in events.iter().filter(|event| event.value == Value::Int(-1)) {
             assert_eq!(&*event.f, "read");
-            *reads.entry((event.key.clone(), event.node.clone())).or_insert(0) += 1;
+            *reads.entry((event.key.clone(), event.node)).or_insert(0) += 1;
         }
         let keys: std::collections::BTreeSet<_> = reads.keys().map(|(key, _)| key).collect();
         assert!(keys.len() >= 3, "keys in use and keys retired: {keys:?}");

@@ -199,7 +199,7 @@ fn an_idle_session_lives_on_and_timeouts_are_granted_within_bounds() {
 #[test]
 fn connecting_to_a_server_that_is_down_ends_after_the_timeout() {
     with_ensemble(3, async |lab| {
-        let name = lab.names()[0].clone();
+        let name = lab.names()[0];
         lab.kill(&name).await;
         let began = tokio::time::Instant::now();
         let refused = lab.cluster.connect(&name, milliseconds(3_000)).await;

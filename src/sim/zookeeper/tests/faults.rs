@@ -62,7 +62,7 @@ fn sync_misses_a_confirmed_write(seed: u64) -> bool {
     let found = Rc::clone(&stale);
     with_variant(5, seed, Variant::AsShipped, async move |lab| {
         let leader = lab.leader().await;
-        let follower = lab.followers().await[0].clone();
+        let follower = lab.followers().await[0];
         let reader = lab.session(&leader).await;
         create(&reader, "/a").await.unwrap();
         lab.isolate(std::slice::from_ref(&leader)).await;
@@ -173,7 +173,7 @@ fn what_was_confirmed_survives_the_death_of_every_server() {
 fn a_killed_leader_is_replaced_and_returns_as_follower() {
     with_ensemble(5, async |lab| {
         let first = lab.leader().await;
-        let follower = lab.followers().await[0].clone();
+        let follower = lab.followers().await[0];
         let session = lab.session(&follower).await;
         create(&session, "/a").await.unwrap();
         lab.kill(&first).await;
@@ -194,8 +194,8 @@ fn one_way_cuts_depose_a_leader_as_well() {
         with_ensemble(3, async |lab| {
             let leader = lab.leader().await;
             let links = lab.followers().await.into_iter().map(|follower| match outward {
-                true => Link { from: leader.clone(), to: follower },
-                false => Link { from: follower, to: leader.clone() },
+                true => Link { from: leader, to: follower },
+                false => Link { from: follower, to: leader },
             });
             let cut = Action::Cut { fault: FaultId(1), links: links.collect() };
             lab.apply(cut.clone()).await;

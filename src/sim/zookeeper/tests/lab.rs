@@ -69,19 +69,19 @@ impl Lab {
     }
 
     pub async fn kill(&self, node: &NodeName) {
-        self.apply(Action::Kill { node: node.clone() }).await;
+        self.apply(Action::Kill { node: *node }).await;
     }
 
     pub async fn start(&self, node: &NodeName) {
-        self.apply(Action::Start { node: node.clone() }).await;
+        self.apply(Action::Start { node: *node }).await;
     }
 
     pub async fn pause(&self, node: &NodeName) {
-        self.apply(Action::Pause { node: node.clone() }).await;
+        self.apply(Action::Pause { node: *node }).await;
     }
 
     pub async fn resume(&self, node: &NodeName) {
-        self.apply(Action::Resume { node: node.clone() }).await;
+        self.apply(Action::Resume { node: *node }).await;
     }
 
     /// Cuts these nodes from all others, both ways.
@@ -89,8 +89,8 @@ impl Lab {
         let mut links = BTreeSet::new();
         for inside in nodes {
             for outside in self.names().iter().filter(|name| !nodes.contains(name)) {
-                links.insert(Link { from: inside.clone(), to: outside.clone() });
-                links.insert(Link { from: outside.clone(), to: inside.clone() });
+                links.insert(Link { from: *inside, to: *outside });
+                links.insert(Link { from: *outside, to: *inside });
             }
         }
         let action = Action::Cut { fault: FaultId(1), links };
@@ -121,7 +121,7 @@ impl Lab {
         for _ in 0..1200 {
             let view = self.cluster.view().await;
             if let Some(leader) = view.leaders().find(|leader| *leader != than) {
-                return leader.clone();
+                return *leader;
             }
             sleep(milliseconds(100)).await;
         }
