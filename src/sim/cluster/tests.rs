@@ -132,8 +132,8 @@ fn processes_are_proven_by_state_and_number_and_pointless_actions_skipped() {
     crate::sim::run(async {
         let cluster = up(3, 1).await;
         let node: NodeName = "zookeeper2".into();
-        let kill = Action::Kill { node: node };
-        let pause = Action::Pause { node: node };
+        let kill = Action::Kill { node };
+        let pause = Action::Pause { node };
         assert_eq!(skipped(&cluster, &kill.undo()).await, "zookeeper2 runs already");
         assert_eq!(skipped(&cluster, &pause.undo()).await, "zookeeper2 is not paused");
         let expected = ["zookeeper2 pid: 1002 / 1002", "zookeeper2 state: paused / paused"];

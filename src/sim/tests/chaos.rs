@@ -73,7 +73,7 @@ fn halves(names: &[NodeName], rng: &mut Rng) -> BTreeSet<Link> {
 /// Starts and thaws whatever two ragers left down or frozen between them.
 pub async fn calm(cluster: &SimCluster) {
     for node in cluster.topology().names().cloned().collect::<Vec<_>>() {
-        cluster.apply(&Action::Resume { node: node }).await.unwrap();
+        cluster.apply(&Action::Resume { node }).await.unwrap();
         cluster.apply(&Action::Start { node }).await.unwrap();
     }
 }
