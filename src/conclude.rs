@@ -1,6 +1,7 @@
 //! From a scenario and a history to results: runs the checkers, judges, counts. Used by a run at its
 //! end and by `check` on a folder, with the same answer.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::checker::{
@@ -57,6 +58,15 @@ fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
     ]
 }
 
+/// Each nemesis once: all that those of one name did is one summary.
+fn nemeses(faults: &[NamedFault]) -> Vec<NamedNemesis> {
+    let mut seen = BTreeSet::new();
+    let first = faults.iter().filter(|named| seen.insert(&named.nemesis));
+    first
+        .map(|named| NamedNemesis { fault: named.nemesis.clone(), target: named.fault.aim() })
+        .collect()
+}
+
 /// Judges a run from what it left behind. `broken` are failures that the history does not tell.
 pub fn conclude(
     scenario: &Scenario,
@@ -65,13 +75,7 @@ pub fn conclude(
     limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
-    let named = |named: &NamedFault| NamedNemesis {
-        fault: named.nemesis.clone(),
-        target: named.fault.aim(),
-    };
-    let mut names: Vec<NamedNemesis> = scenario.faults.iter().map(named).collect();
-    names.dedup_by(|later, earlier| later.fault == earlier.fault);
-    let faults = coverage(history, &names);
+    let faults = coverage(history, &nemeses(&scenario.faults));
     let told = Told::of(history);
     let harness: Vec<String> = told.harness.iter().chain(broken).cloned().collect();
     let judgement = judge(&Case {
@@ -123,5 +127,23 @@ impl Told {
             }
         }
         told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checker::World;
+    use crate::scenario::Overrides;
+
+    #[test]
+    fn a_nemesis_named_twice_is_summed_up_once() {
+        let names = "kill,pause-leader,kill";
+        let scenario =
+            Scenario::load("zookeeper/register", names, World::Sim, 1, &Overrides::default());
+        let nemeses = nemeses(&scenario.expect("built-in names").faults);
+        let told: Vec<(&str, &str)> =
+            nemeses.iter().map(|one| (one.fault.as_str(), one.target.as_str())).collect();
+        assert_eq!(told, [("kill", "one"), ("pause-leader", "leader")]);
     }
 }
