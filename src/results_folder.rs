@@ -55,8 +55,6 @@ impl ResultsFolder {
         let input = ReportInput {
             scenario_yaml: &yaml,
             started_at: &started_at,
-            // A report that is written again is the same to the byte.
-            generated_at: "",
             folder: &folder,
             environment: &environment,
         };

@@ -282,12 +282,10 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     }
 
     fn finish(mut self) -> Ran {
-        for (node, count) in std::mem::take(&mut self.ran.dropped) {
+        for (node, count) in self.ran.dropped.clone() {
             self.record_nemesis("dropped", &FaultRecord::Dropped { node, count });
-            self.ran.dropped.insert(node, count);
         }
         self.enter(Phase::Down);
-        self.sink.flush();
         self.ran
     }
 }

@@ -34,9 +34,9 @@ const REPORT_CSS: &str = include_str!("../assets/report.css");
 pub struct ReportInput<'a> {
     /// The resolved scenario as saved with the run.
     pub scenario_yaml: &'a str,
-    /// When the run began, and when the report was written, as text for people.
+    /// When the run began, as text for people. When the report was written is left out, so that one
+    /// written again is the same to the byte.
     pub started_at: &'a str,
-    pub generated_at: &'a str,
     /// The results folder, as the reader would name it.
     pub folder: &'a str,
     /// What the run ran on, by name: engine, kernel, image digests.

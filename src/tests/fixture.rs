@@ -56,7 +56,6 @@ impl Run {
         let input = ReportInput {
             scenario_yaml: &self.scenario,
             started_at: "2026-09-14 02:31:07 UTC",
-            generated_at: "2026-09-14 02:32:19 UTC",
             folder: "results/zookeeper/register-local-reads/20260914T023107-s7",
             environment: &self.environment,
         };

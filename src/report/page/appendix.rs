@@ -28,9 +28,6 @@ pub(super) fn appendix(page: &Page) -> Markup {
         }
         footer {
             p.quiet {
-                @if !page.input.generated_at.is_empty() {
-                    "Report written " (page.input.generated_at) ". "
-                }
                 "Plots by uPlot (MIT)."
             }
             details { summary { "Licence of uPlot" } pre { (UPLOT_LICENCE) } }
