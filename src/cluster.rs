@@ -4,17 +4,26 @@
 
 mod action;
 mod coordination;
+mod lookout;
+mod mechanism;
+mod message_rule;
 mod topology;
 mod view;
 
 use std::future::Future;
 
-pub use action::{Action, Applied, Check, FaultId, Link, Proof};
+pub use action::{
+    Action, Applied, Check, Clock, Effect, FaultId, Link, Manner, Proof, Refusal, SessionPick,
+    Side, Tap,
+};
 pub use coordination::{
     Coordination, CoordinationError, CreateMode, MultiOp, MultiResult, SessionEvent, Stat, Watch,
     WatchEvent, WatchKind, Watched,
 };
-pub use topology::{Node, Role, Topology};
+pub use lookout::{Concerning, Lookout, LookoutId, Needs, Observed, Sight};
+pub use mechanism::{Ability, Mechanism};
+pub use message_rule::{Form, MessageRule, MessageSeen, Pattern, Protocol, Toxic};
+pub use topology::{CLIENTS, Node, Role, Topology};
 pub use view::{NodeState, NodeView, View};
 
 use crate::op::{Call, NodeName, Outcome};
@@ -46,6 +55,12 @@ pub trait Cluster {
     fn trouble(&self) -> impl Future<Output = String> {
         std::future::pending()
     }
+
+    /// Puts in place what the scenario's faults need from the start: idle interposers, lookouts.
+    fn prepare(&self, needs: &Needs) -> impl Future<Output = anyhow::Result<()>>;
+
+    /// Waits for the next thing that a lookout or an armed message fault has seen.
+    fn observed(&self) -> impl Future<Output = Observed>;
 
     /// Performs one primitive action and proves it on the data plane.
     ///

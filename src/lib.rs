@@ -1,5 +1,7 @@
 //! Stormglass: a fault-injection test-cluster orchestrator with two worlds, containers and simulation.
 
+mod text_form;
+
 pub mod agent;
 pub mod catalog;
 pub mod checker;

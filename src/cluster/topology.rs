@@ -5,7 +5,11 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::Protocol;
 use crate::op::NodeName;
+
+/// The clients' place among the nodes: a link may begin or end there.
+pub const CLIENTS: &str = "clients";
 
 /// What a node is in its cluster. A closed set: a new service is a new case here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,6 +24,27 @@ impl Role {
     pub fn name(self) -> &'static str {
         match self {
             Role::Zookeeper => "zookeeper",
+        }
+    }
+
+    /// The TCP port on which clients are served, and what it speaks.
+    pub fn client_port(self) -> (u16, Protocol) {
+        match self {
+            Role::Zookeeper => (2181, Protocol::Zookeeper),
+        }
+    }
+
+    /// The TCP port that members open to their leader: closing it deposes the leader.
+    pub fn leader_port(self) -> u16 {
+        match self {
+            Role::Zookeeper => 2888,
+        }
+    }
+
+    /// All TCP ports on which members serve each other.
+    pub fn peer_ports(self) -> &'static [u16] {
+        match self {
+            Role::Zookeeper => &[2888, 3888],
         }
     }
 }

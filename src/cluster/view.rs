@@ -25,6 +25,9 @@ pub enum NodeState {
 pub struct NodeView {
     pub state: NodeState,
     pub leads: bool,
+    /// The epoch in which it leads or follows, as it says itself; `None` where it says none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
     /// What it said: mode, zxid, epoch; for people.
     pub detail: String,
 }

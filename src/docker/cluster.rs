@@ -15,7 +15,9 @@ use anyhow::Context;
 use futures::future::{join_all, try_join_all};
 
 use crate::client::zookeeper::WireSession;
-use crate::cluster::{Action, Applied, Cluster, CoordinationError, Topology, View};
+use crate::cluster::{
+    Action, Applied, Cluster, CoordinationError, Needs, Observed, Topology, View,
+};
 use crate::docker::agent::{Agent, Notice};
 use crate::docker::engine::{Engine, is_missing};
 use crate::docker::images::{ImageError, ResolvedImage};
@@ -200,6 +202,14 @@ impl Cluster for DockerCluster {
 
     fn view(&self) -> impl Future<Output = View> {
         view::view(&self.engine, &self.nodes)
+    }
+
+    async fn prepare(&self, _needs: &Needs) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    async fn observed(&self) -> Observed {
+        std::future::pending().await
     }
 
     async fn apply(&self, action: &Action) -> anyhow::Result<Applied> {

@@ -207,11 +207,13 @@ impl Installation {
             return Some(format!("{} was never ended", self.id));
         };
         let undone = |deed: &Deed| {
-            ended
-                .iter()
-                .any(|end| end.action == deed.action.undo() && proof(end).is_some_and(Proof::holds))
+            ended.iter().any(|end| {
+                Some(&end.action) == deed.action.undo().as_ref()
+                    && proof(end).is_some_and(Proof::holds)
+            })
         };
-        let left = self.began.iter().find(|deed| touched(deed) && !undone(deed))?;
+        let lasting = |deed: &&Deed| touched(deed) && deed.action.undo().is_some();
+        let left = self.began.iter().filter(lasting).find(|deed| !undone(deed))?;
         Some(format!("{}: the undoing of {} is not proven", self.id, left.action.name()))
     }
 }

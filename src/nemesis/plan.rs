@@ -44,7 +44,7 @@ impl Fault {
                         names.len()
                     ));
                 }
-                vec![Action::Cut { fault: id, links }]
+                vec![Action::Cut { fault: id, links, manner: Default::default() }]
             }
         };
         Ok(Plan { targets, actions })
@@ -131,7 +131,10 @@ mod tests {
     fn view(topology: &Topology, leader: Option<usize>) -> View {
         let nodes = topology.names().enumerate().map(|(position, name)| {
             let leads = leader == Some(position + 1);
-            (*name, NodeView { state: NodeState::Serving, leads, detail: String::new() })
+            (
+                *name,
+                NodeView { state: NodeState::Serving, leads, epoch: None, detail: String::new() },
+            )
         });
         View { nodes: nodes.collect() }
     }

@@ -129,21 +129,8 @@ fn actions(deeds: &[Deed]) -> impl IntoIterator<Item = &Action> {
 }
 
 fn listed<'a>(actions: impl IntoIterator<Item = &'a Action>) -> String {
-    let named = |action| format!("{} {}", Action::name(action), acted_on(action));
+    let named = |action| format!("{} {}", Action::name(action), action.object());
     actions.into_iter().map(named).collect::<Vec<_>>().join("; ")
-}
-
-/// The links or the node that an action acts on.
-pub(super) fn acted_on(action: &Action) -> String {
-    match action {
-        Action::Cut { links, .. } | Action::Join { links, .. } => {
-            links.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-        }
-        Action::Kill { node }
-        | Action::Start { node }
-        | Action::Pause { node }
-        | Action::Resume { node } => node.to_string(),
-    }
 }
 
 pub(super) fn outcome(applied: &Applied) -> String {
@@ -217,8 +204,9 @@ mod tests {
         let rows = told(vec![
             begin(one),
             FaultRecord::Began { fault: one, deeds: done(pause(), installed) }.to_value(),
-            FaultRecord::End { fault: one, actions: vec![pause().undo()] }.to_value(),
-            FaultRecord::Ended { fault: one, deeds: done(pause().undo(), doubt) }.to_value(),
+            FaultRecord::End { fault: one, actions: vec![pause().undo().unwrap()] }.to_value(),
+            FaultRecord::Ended { fault: one, deeds: done(pause().undo().unwrap(), doubt) }
+                .to_value(),
             begin(two),
         ]);
         assert_eq!(

@@ -76,7 +76,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         self.threads.nemesis_free = false;
         let force = &self.in_force[&fault];
         let position = force.position;
-        let actions: Vec<Action> = force.actions.iter().rev().map(Action::undo).collect();
+        let actions: Vec<Action> = force.actions.iter().rev().filter_map(Action::undo).collect();
         let name = self.settings.faults[position].nemesis.clone();
         self.record_ahead(&name, &FaultRecord::End { fault, actions: actions.clone() });
         self.act(fault, position, Step::End { fault: position }, actions);

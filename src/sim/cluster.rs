@@ -16,7 +16,8 @@ use super::process::ProcessState;
 use super::world::{Handle, World};
 use super::zookeeper::{ModelSession, Variant};
 use crate::cluster::{
-    Action, Applied, Cluster, CoordinationError, Node, NodeState, NodeView, Role, Topology, View,
+    Action, Applied, Cluster, CoordinationError, Needs, Node, NodeState, NodeView, Observed, Role,
+    Topology, View,
 };
 use crate::op::NodeName;
 use crate::rng::Rng;
@@ -110,11 +111,16 @@ impl SimCluster {
             };
             match state {
                 // Neither answers, so neither says anything of itself.
-                NodeState::Down => NodeView { state, leads: false, detail: "down".into() },
-                NodeState::Paused => NodeView { state, leads: false, detail: "paused".into() },
+                NodeState::Down => {
+                    NodeView { state, leads: false, epoch: None, detail: "down".into() }
+                }
+                NodeState::Paused => {
+                    NodeView { state, leads: false, epoch: None, detail: "paused".into() }
+                }
                 NodeState::Serving | NodeState::Running => NodeView {
                     state,
                     leads: status.leads,
+                    epoch: status.serving.then_some(u64::from(status.epoch)),
                     detail: format!(
                         "{}, epoch {}, zxid 0x{:x}",
                         status.mode, status.epoch, status.zxid
@@ -147,6 +153,14 @@ impl Cluster for SimCluster {
     async fn view(&self) -> View {
         let look = |(node, name): (usize, &NodeName)| (*name, self.look_at(node as u8));
         View { nodes: self.topology.names().enumerate().map(look).collect() }
+    }
+
+    async fn prepare(&self, _needs: &Needs) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    async fn observed(&self) -> Observed {
+        std::future::pending().await
     }
 
     async fn apply(&self, action: &Action) -> anyhow::Result<Applied> {

@@ -71,7 +71,7 @@ impl LedgerReading {
     /// The actions that take everything back, last first.
     pub fn undo(&self) -> Vec<Action> {
         let faults = self.open.values().rev();
-        faults.flat_map(|actions| actions.iter().rev().map(Action::undo)).collect()
+        faults.flat_map(|actions| actions.iter().rev().filter_map(Action::undo)).collect()
     }
 }
 

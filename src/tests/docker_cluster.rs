@@ -156,7 +156,7 @@ fn a_leader_is_cut_off_and_joined_again() {
         let session = cluster.connect(&old, SESSION).await.expect("a session");
         session.create("/p", b"", CreateMode::Persistent).await.expect("created");
         let (fault, links) = (FaultId(1), around(&cluster, &old));
-        let cut = Action::Cut { fault, links: links.clone() };
+        let cut = Action::Cut { fault, links: links.clone(), manner: Default::default() };
         let applied = cluster.apply(&cut).await.expect("applied");
         let proof = installed(&applied);
         println!("cut proven in {} us", proof.took_us);
@@ -173,7 +173,7 @@ fn a_leader_is_cut_off_and_joined_again() {
         };
         tokio::time::timeout(PATIENCE, elected).await.expect("another leader");
 
-        let applied = cluster.apply(&cut.undo()).await.expect("applied");
+        let applied = cluster.apply(&cut.undo().unwrap()).await.expect("applied");
         let proof = installed(&applied);
         println!("join proven in {} us, {:?} packets", proof.took_us, proof.packets);
         assert!(proof.packets.is_some_and(|packets| packets > 0), "{proof:#?}");
@@ -197,8 +197,8 @@ fn killed_and_frozen_servers_come_back() {
         let started = Instant::now();
         let refused = cluster.connect(&name, SESSION).await.expect_err("nobody there");
         assert!(refused.surely_not_done() && started.elapsed() < SESSION, "{refused:?}");
-        installed(&cluster.apply(&kill.undo()).await.expect("applied"));
-        let again = cluster.apply(&kill.undo()).await.expect("applied");
+        installed(&cluster.apply(&kill.undo().unwrap()).await.expect("applied"));
+        let again = cluster.apply(&kill.undo().unwrap()).await.expect("applied");
         assert!(matches!(again, Applied::Skipped { .. }), "{again:?}");
         healthy(&cluster).await;
 
@@ -211,7 +211,7 @@ fn killed_and_frozen_servers_come_back() {
         let unanswered = session.set("/zookeeper", b"", None).await.expect_err("frozen");
         assert_eq!(unanswered, CoordinationError::ConnectionLoss);
         cluster.connect(&name, Duration::from_secs(2)).await.expect_err("frozen");
-        installed(&cluster.apply(&pause.undo()).await.expect("applied"));
+        installed(&cluster.apply(&pause.undo().unwrap()).await.expect("applied"));
         healthy(&cluster).await;
         let log = scratch.log(&name);
         scratch.down(cluster).await;
@@ -248,7 +248,11 @@ fn an_orchestrator_to_be_killed() {
     with_engine(|engine| async move {
         let scratch = Scratch::of(engine, run.parse().expect("a run id"));
         let cluster = scratch.up(3).await;
-        let cut = Action::Cut { fault: FaultId(1), links: around(&cluster, &node(1)) };
+        let cut = Action::Cut {
+            fault: FaultId(1),
+            links: around(&cluster, &node(1)),
+            manner: Default::default(),
+        };
         installed(&cluster.apply(&cut).await.expect("applied"));
         installed(&cluster.apply(&Action::Pause { node: node(2) }).await.expect("applied"));
         println!("\n{}", harness::READY);

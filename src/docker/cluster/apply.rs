@@ -11,9 +11,8 @@ use bollard::query_parameters::KillContainerOptionsBuilder;
 use tokio::time::Instant;
 
 use crate::client::zookeeper::ask;
-use crate::cluster::{Action, Applied, Check, FaultId, Link, Proof};
+use crate::cluster::{Action, Applied, CLIENTS, Check, FaultId, Link, Proof};
 use crate::docker::cluster::expect::all_links;
-use crate::docker::cluster::up::CLIENTS;
 use crate::docker::cluster::{DockerCluster, DockerNode};
 use crate::docker::engine::words;
 use crate::docker::{logs, node};
@@ -37,12 +36,13 @@ const LOG_LINES: usize = 5;
 pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::Result<Applied> {
     let started = Instant::now();
     let mut applied = match action {
-        Action::Cut { fault, links } => cut(cluster, *fault, links).await?,
-        Action::Join { fault, links } => join(cluster, *fault, links).await?,
+        Action::Cut { fault, links, .. } => cut(cluster, *fault, links).await?,
+        Action::Join { fault, links, .. } => join(cluster, *fault, links).await?,
         Action::Kill { node } => kill(cluster, cluster.node(node)?).await?,
         Action::Start { node } => start(cluster, cluster.node(node)?).await?,
         Action::Pause { node } => pause(cluster, cluster.node(node)?).await?,
         Action::Resume { node } => resume(cluster, cluster.node(node)?).await?,
+        other => Applied::Skipped { why: format!("this world cannot {} yet", other.name()) },
     };
     if let Applied::Installed { proof } | Applied::Indeterminate { proof: Some(proof), .. } =
         &mut applied

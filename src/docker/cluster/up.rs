@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::agent::protocol::{Enrollment, Place};
-use crate::cluster::{Node, NodeState, Role, Topology, View};
+use crate::cluster::{CLIENTS, Node, NodeState, Role, Topology, View};
 use crate::docker::agent::{Agent, AgentPlan};
 use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, UpError, view};
 use crate::docker::engine::Engine;
@@ -33,9 +33,6 @@ const REACHED_WITHIN: Duration = Duration::from_secs(3);
 const CLOSED_PORT: u16 = 1;
 
 const LOG_LINES: usize = 15;
-
-/// The clients' place among the nodes that the agent knows.
-pub(super) const CLIENTS: &str = "clients";
 
 pub(super) async fn up(
     engine: &Engine,

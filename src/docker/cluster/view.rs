@@ -31,7 +31,7 @@ pub(super) async fn view(engine: &Engine, nodes: &[DockerNode]) -> View {
 fn judge(state: &ContainerState, answer: std::io::Result<Srvr>) -> NodeView {
     if state.paused == Some(true) {
         let detail = "frozen".to_owned();
-        return NodeView { state: NodeState::Paused, leads: false, detail };
+        return NodeView { state: NodeState::Paused, leads: false, epoch: None, detail };
     }
     if state.running != Some(true) {
         return down(format!("exit code {}", state.exit_code.unwrap_or_default()));
@@ -40,6 +40,7 @@ fn judge(state: &ContainerState, answer: std::io::Result<Srvr>) -> NodeView {
         Ok(Srvr::Serving { mode, zxid, version }) => NodeView {
             state: NodeState::Serving,
             leads: mode.leads(),
+            epoch: Some((zxid >> 32) as u64),
             detail: format!("{} zxid={zxid:#x} version={version}", mode.name()),
         },
         Ok(Srvr::NotServing) => running("no quorum".to_owned()),
@@ -48,11 +49,11 @@ fn judge(state: &ContainerState, answer: std::io::Result<Srvr>) -> NodeView {
 }
 
 fn running(detail: String) -> NodeView {
-    NodeView { state: NodeState::Running, leads: false, detail }
+    NodeView { state: NodeState::Running, leads: false, epoch: None, detail }
 }
 
 fn down(detail: String) -> NodeView {
-    NodeView { state: NodeState::Down, leads: false, detail }
+    NodeView { state: NodeState::Down, leads: false, epoch: None, detail }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const FAULT: FaultId = FaultId(1);
 
 fn cut() -> Action {
     let link = Link { from: "n1".into(), to: "n2".into() };
-    Action::Cut { fault: FAULT, links: BTreeSet::from([link]) }
+    Action::Cut { fault: FAULT, links: BTreeSet::from([link]), manner: Default::default() }
 }
 
 fn kill() -> Action {
@@ -74,7 +74,10 @@ fn check(work: &History, records: Vec<Event>, expected: Expect) {
 }
 
 fn healed_cut(packets: u64) -> Vec<Event> {
-    fault(vec![done(cut(), true, None)], Some(vec![done(cut().undo(), true, Some(packets))]))
+    fault(
+        vec![done(cut(), true, None)],
+        Some(vec![done(cut().undo().unwrap(), true, Some(packets))]),
+    )
 }
 
 #[test]
@@ -117,7 +120,8 @@ fn operations_on_the_target_feel_it_when_delayed_failed_or_lost() {
 
 #[test]
 fn a_proven_kill_is_felt_by_the_process_itself() {
-    let killed = fault(vec![done(kill(), true, None)], Some(vec![done(kill().undo(), true, None)]));
+    let killed =
+        fault(vec![done(kill(), true, None)], Some(vec![done(kill().undo().unwrap(), true, None)]));
     check(&work(""), killed, expect!["installed felt healed ×1-0"]);
 }
 
@@ -139,7 +143,7 @@ fn what_was_skipped_or_never_begun_is_not_installed() {
 
 #[test]
 fn doubts_about_the_installation_are_told() {
-    let undone = || Some(vec![done(cut().undo(), true, Some(3))]);
+    let undone = || Some(vec![done(cut().undo().unwrap(), true, Some(3))]);
     check(
         &work(""),
         fault(vec![doubtful(cut())], undone()),
@@ -156,9 +160,9 @@ fn doubts_about_the_installation_are_told() {
 fn a_heal_that_is_not_proven_is_told() {
     for ended in [
         Vec::new(),
-        vec![doubtful(cut().undo())],
-        vec![not_done(cut().undo())],
-        vec![done(cut().undo(), false, Some(3))],
+        vec![doubtful(cut().undo().unwrap())],
+        vec![not_done(cut().undo().unwrap())],
+        vec![done(cut().undo().unwrap(), false, Some(3))],
     ] {
         let packets = fault(vec![done(cut(), true, None)], Some(ended));
         let lost = work("101 0@n1 invoke read nil\n105 0@n1 info read nil");

@@ -24,12 +24,15 @@ impl SimCluster {
     pub(super) async fn perform(&self, action: &Action) -> anyhow::Result<Applied> {
         let began = self.world.now();
         match action {
-            Action::Cut { fault, links } => self.cut(began, *fault, links).await,
-            Action::Join { fault, links } => self.join(began, *fault, links).await,
+            Action::Cut { fault, links, .. } => self.cut(began, *fault, links).await,
+            Action::Join { fault, links, .. } => self.join(began, *fault, links).await,
             Action::Kill { node } => self.change(began, node, Deed::Kill),
             Action::Start { node } => self.change(began, node, Deed::Start),
             Action::Pause { node } => self.change(began, node, Deed::Pause),
             Action::Resume { node } => self.change(began, node, Deed::Resume),
+            other => {
+                Ok(Applied::Skipped { why: format!("this world cannot {} yet", other.name()) })
+            }
         }
     }
 

@@ -18,7 +18,11 @@ fn link(from: &str, to: &str) -> Link {
 }
 
 fn cut(fault: u32, links: impl IntoIterator<Item = Link>) -> Action {
-    Action::Cut { fault: FaultId(fault), links: BTreeSet::from_iter(links) }
+    Action::Cut {
+        fault: FaultId(fault),
+        links: BTreeSet::from_iter(links),
+        manner: Default::default(),
+    }
 }
 
 async fn installed(cluster: &SimCluster, action: &Action) -> Proof {
@@ -102,12 +106,15 @@ fn a_cut_and_its_join_are_proven_by_probes_and_count_packets() {
         assert!(proof.took_us > 0);
         assert_eq!(skipped(&cluster, &action).await, "f1 has cut these links already");
         tokio::time::sleep(Duration::from_secs(3)).await;
-        let proof = installed(&cluster, &action.undo()).await;
+        let proof = installed(&cluster, &action.undo().unwrap()).await;
         let passes =
             ["zookeeper1→zookeeper3: passes / passes", "zookeeper3→zookeeper1: passes / passes"];
         assert_eq!(told(&proof), passes);
         assert!(proof.packets > Some(0), "{:?}: votes and pings were dropped", proof.packets);
-        assert_eq!(skipped(&cluster, &action.undo()).await, "f1 has cut none of these links");
+        assert_eq!(
+            skipped(&cluster, &action.undo().unwrap()).await,
+            "f1 has cut none of these links"
+        );
     })
     .unwrap();
 }
@@ -119,9 +126,9 @@ fn a_link_that_two_faults_cut_is_proven_cut_until_the_second_joins() {
         let one_way = link("zookeeper1", "zookeeper2");
         installed(&cluster, &cut(1, [one_way.clone()])).await;
         installed(&cluster, &cut(2, [one_way.clone()])).await;
-        let proof = installed(&cluster, &cut(1, [one_way.clone()]).undo()).await;
+        let proof = installed(&cluster, &cut(1, [one_way.clone()]).undo().unwrap()).await;
         assert_eq!(told(&proof), ["zookeeper1→zookeeper2: blocked by f2 / blocked"]);
-        let proof = installed(&cluster, &cut(2, [one_way]).undo()).await;
+        let proof = installed(&cluster, &cut(2, [one_way]).undo().unwrap()).await;
         assert_eq!(told(&proof), ["zookeeper1→zookeeper2: passes / passes"]);
     })
     .unwrap();
@@ -134,22 +141,22 @@ fn processes_are_proven_by_state_and_number_and_pointless_actions_skipped() {
         let node: NodeName = "zookeeper2".into();
         let kill = Action::Kill { node };
         let pause = Action::Pause { node };
-        assert_eq!(skipped(&cluster, &kill.undo()).await, "zookeeper2 runs already");
-        assert_eq!(skipped(&cluster, &pause.undo()).await, "zookeeper2 is not paused");
+        assert_eq!(skipped(&cluster, &kill.undo().unwrap()).await, "zookeeper2 runs already");
+        assert_eq!(skipped(&cluster, &pause.undo().unwrap()).await, "zookeeper2 is not paused");
         let expected = ["zookeeper2 pid: 1002 / 1002", "zookeeper2 state: paused / paused"];
         assert_eq!(told(&installed(&cluster, &pause).await), expected);
         assert_eq!(skipped(&cluster, &pause).await, "zookeeper2 is paused already");
         assert_eq!(cluster.view().await.nodes[&node].state, NodeState::Paused);
         let expected = ["zookeeper2 pid: 1002 / 1002", "zookeeper2 state: running / running"];
-        assert_eq!(told(&installed(&cluster, &pause.undo()).await), expected);
+        assert_eq!(told(&installed(&cluster, &pause.undo().unwrap()).await), expected);
         let expected = ["zookeeper2 pid: none / none", "zookeeper2 state: down / down"];
         assert_eq!(told(&installed(&cluster, &kill).await), expected);
-        for action in [&kill, &pause, &pause.undo()] {
+        for action in [&kill, &pause, &pause.undo().unwrap()] {
             assert_eq!(skipped(&cluster, action).await, "zookeeper2 is down");
         }
         assert_eq!(cluster.view().await.nodes[&node].state, NodeState::Down);
         let expected = ["zookeeper2 pid: a new one / 1004", "zookeeper2 state: running / running"];
-        assert_eq!(told(&installed(&cluster, &kill.undo()).await), expected);
+        assert_eq!(told(&installed(&cluster, &kill.undo().unwrap()).await), expected);
         cluster.healthy().await;
     })
     .unwrap();

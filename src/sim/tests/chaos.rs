@@ -23,7 +23,7 @@ pub async fn rage(cluster: Rc<SimCluster>, mut rng: Rng, span: Duration, first_f
         let longest = *rng.pick(&[300, 3_000, 6_000]).unwrap_or(&300);
         tokio::time::sleep(Duration::from_millis(rng.between(50, longest))).await;
         for action in actions.iter().rev() {
-            cluster.apply(&action.undo()).await.unwrap();
+            cluster.apply(&action.undo().unwrap()).await.unwrap();
         }
     }
 }
@@ -46,7 +46,7 @@ async fn plan(cluster: &SimCluster, rng: &mut Rng, fault: FaultId) -> Vec<Action
     };
     let victims = &names[..victims];
     match rng.below(8) {
-        0..3 => vec![Action::Cut { fault, links: halves(&names, rng) }],
+        0..3 => vec![Action::Cut { fault, links: halves(&names, rng), manner: Default::default() }],
         3..6 => victims.iter().map(|node| Action::Kill { node: *node }).collect(),
         _ => victims[..1].iter().map(|node| Action::Pause { node: *node }).collect(),
     }

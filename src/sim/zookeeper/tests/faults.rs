@@ -29,7 +29,7 @@ fn a_minority_serves_stale_reads_for_about_two_seconds_and_then_hangs_up() {
         assert_eq!(lost.await, Err(CoordinationError::ConnectionLoss));
         assert_eq!(inside.state(), SessionEvent::Disconnected);
         assert_eq!(text(&outside, "/a").await.unwrap(), "1");
-        lab.apply(cut.undo()).await;
+        lab.apply(cut.undo().unwrap()).await;
         lab.healthy().await;
         assert_eq!(text(&lab.session(&followers[0]).await, "/a").await.unwrap(), "1");
     });
@@ -49,7 +49,7 @@ fn a_leader_without_quorum_answers_sync_and_reads_but_no_write() {
         assert_eq!(text(&reader, "/a").await.unwrap(), "0");
         assert_eq!(hanging.await, Err(CoordinationError::ConnectionLoss));
         lab.led_by_another(&leader).await;
-        lab.apply(cut.undo()).await;
+        lab.apply(cut.undo().unwrap()).await;
         lab.healthy().await;
         let again = lab.session(&leader).await;
         assert_eq!(text(&again, "/a").await.unwrap(), "0", "what no quorum logged is gone");
@@ -132,7 +132,7 @@ fn a_session_and_its_watches_survive_a_short_cut_of_its_server() {
         assert_eq!(session.changed(SessionEvent::Connected).await, SessionEvent::Disconnected);
         create(&other, "/a").await.unwrap();
         let waiting = session.get("/a");
-        lab.apply(cut.undo()).await;
+        lab.apply(cut.undo().unwrap()).await;
         // A request made meanwhile waits for the connection and is then performed.
         assert_eq!(waiting.await.unwrap().0, b"0");
         assert_eq!(session.state(), SessionEvent::Connected);
@@ -197,11 +197,15 @@ fn one_way_cuts_depose_a_leader_as_well() {
                 true => Link { from: leader, to: follower },
                 false => Link { from: follower, to: leader },
             });
-            let cut = Action::Cut { fault: FaultId(1), links: links.collect() };
+            let cut = Action::Cut {
+                fault: FaultId(1),
+                links: links.collect(),
+                manner: Default::default(),
+            };
             lab.apply(cut.clone()).await;
             let next = lab.led_by_another(&leader).await;
             create(&lab.session(&next).await, "/a").await.unwrap();
-            lab.apply(cut.undo()).await;
+            lab.apply(cut.undo().unwrap()).await;
             lab.healthy().await;
             assert_eq!(text(&lab.session(&leader).await, "/a").await.unwrap(), "0");
         });

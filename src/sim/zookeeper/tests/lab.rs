@@ -93,7 +93,7 @@ impl Lab {
                 links.insert(Link { from: *outside, to: *inside });
             }
         }
-        let action = Action::Cut { fault: FaultId(1), links };
+        let action = Action::Cut { fault: FaultId(1), links, manner: Default::default() };
         self.apply(action.clone()).await;
         action
     }

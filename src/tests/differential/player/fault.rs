@@ -132,12 +132,16 @@ impl<C: Cluster> Player<'_, C> {
         self.barrier(reader).await?;
         let link = |from: &NodeName, to: &NodeName| Link { from: *from, to: *to };
         let links = [link(&self.leader, &behind), link(&behind, &self.leader)].into();
-        let cut = Action::Cut { fault: FaultId(self.records.len() as u32 + 1), links };
+        let cut = Action::Cut {
+            fault: FaultId(self.records.len() as u32 + 1),
+            links,
+            manner: Default::default(),
+        };
         self.act(cut.clone()).await?;
         let reply = self.submit(writer, request)?.await;
         let asked: Played<Vec<_>> = reads.iter().map(|read| self.submit(reader, read)).collect();
         let read = join_all(asked?).await;
-        self.act(cut.undo()).await?;
+        self.act(cut.undo().unwrap()).await?;
         let reply = self.calm(reply)?;
         let reads = read.into_iter().map(|reply| self.labels.reply(reply)).collect();
         let fired = self.settle().await?;
