@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{Page, moment_cell, scroll_box};
 use crate::cluster::{Applied, Proof};
 use crate::nemesis::Deed;
-use crate::report::steps::{Step, acted_on, outcome, steps};
+use crate::report::steps::{Step, outcome, steps};
 use crate::report::words;
 
 const ROWS_MAX: usize = 400;
@@ -66,7 +66,7 @@ fn deed_markup(deed: &Deed) -> Markup {
     };
     html! {
         div.deed {
-            p { b { (deed.action.name()) } " " (acted_on(&deed.action)) ": " (outcome(&deed.outcome)) }
+            p { b { (deed.action.name()) } " " (deed.action.object()) ": " (outcome(&deed.outcome)) }
             @if let Some(proof) = proof { (proof_markup(proof)) }
         }
     }
