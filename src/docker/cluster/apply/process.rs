@@ -1,0 +1,152 @@
+//! Services killed and started, frozen and thawed, each proven by the kernel's own account.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use anyhow::Context;
+use bollard::errors::Error as ApiError;
+use bollard::query_parameters::KillContainerOptionsBuilder;
+use tokio::time::Instant;
+
+use super::{POLL, judged, skipped, state, wait};
+use crate::client::zookeeper::ask;
+use crate::cluster::{Applied, Check};
+use crate::docker::cluster::{DockerCluster, DockerNode};
+use crate::docker::engine::words;
+use crate::docker::{logs, node};
+
+/// How long a killed process may take to be gone, and a frozen or thawed one to be so.
+const PROCESS_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long a started server may take to answer. A quorum is not waited for.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
+
+const LOG_LINES: usize = 5;
+
+pub(super) async fn kill(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Applied> {
+    let Some(pid) = node::pid(&state(cluster, node).await?) else {
+        return skipped(node, "is down already");
+    };
+    let options = KillContainerOptionsBuilder::new().signal("SIGKILL").build();
+    let api = cluster.engine.api();
+    api.kill_container(&node.service, Some(options)).await.context("kill a container")?;
+    // The engine must have noticed, too: until then it takes a start for a mistake.
+    let gone = wait(PROCESS_WITHIN, || async {
+        let facts = cluster.agent.process(pid).await?;
+        let is_gone = facts.is_none_or(|facts| !facts.is_alive());
+        Ok(is_gone && node::pid(&state(cluster, node).await?).is_none())
+    });
+    let gone = gone.await?;
+    Ok(judged(
+        vec![Check {
+            what: format!("{} pid {pid}", node.name),
+            expected: "gone".to_owned(),
+            seen: if gone { "gone" } else { "alive" }.to_owned(),
+            holds: gone,
+        }],
+        None,
+    ))
+}
+
+pub(super) async fn start(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Applied> {
+    if node::pid(&state(cluster, node).await?).is_some() {
+        return skipped(node, "is up already");
+    }
+    node::start(&cluster.engine, &node.service).await.context("start a container")?;
+    node.log.resume();
+    let pid = node::pid(&state(cluster, node).await?);
+    let answers = await_answer(cluster, node).await?;
+    let running = Check {
+        what: format!("{} pid", node.name),
+        expected: "a process".to_owned(),
+        seen: pid.map_or("none".to_owned(), |pid| pid.to_string()),
+        holds: pid.is_some(),
+    };
+    Ok(judged(vec![running, answers], None))
+}
+
+pub(super) async fn pause(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Applied> {
+    let state = state(cluster, node).await?;
+    let Some(pid) = node::pid(&state) else { return skipped(node, "is down") };
+    if state.paused == Some(true) {
+        return skipped(node, "is paused already");
+    }
+    freeze(cluster, node).await.context("pause a container")?;
+    Ok(judged(vec![await_frozen(cluster, node, pid, true).await?], None))
+}
+
+/// Asks again where the kernel did not get every thread to stop in time, as on a busy host.
+async fn freeze(cluster: &DockerCluster, node: &DockerNode) -> Result<(), ApiError> {
+    let deadline = Instant::now() + PROCESS_WITHIN;
+    loop {
+        match cluster.engine.api().pause_container(&node.service).await {
+            Err(error) if is_unfrozen(&error) && Instant::now() < deadline => {
+                tokio::time::sleep(POLL).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+fn is_unfrozen(error: &ApiError) -> bool {
+    words(error).contains("unable to freeze")
+}
+
+pub(super) async fn resume(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Applied> {
+    let state = state(cluster, node).await?;
+    let Some(pid) = node::pid(&state) else { return skipped(node, "is down") };
+    if state.paused != Some(true) {
+        return skipped(node, "is not paused");
+    }
+    cluster.engine.api().unpause_container(&node.service).await.context("resume a container")?;
+    let thawed = await_frozen(cluster, node, pid, false).await?;
+    Ok(judged(vec![thawed, await_answer(cluster, node).await?], None))
+}
+
+/// Waits until the node's process is frozen, or no longer is: by the kernel where it shows it.
+async fn await_frozen(
+    cluster: &DockerCluster,
+    node: &DockerNode,
+    pid: u32,
+    wanted: bool,
+) -> anyhow::Result<Check> {
+    let holds = wait(PROCESS_WITHIN, || async {
+        let frozen = cluster.agent.process(pid).await?.and_then(|facts| facts.frozen);
+        let frozen = match frozen {
+            Some(frozen) => frozen,
+            None => state(cluster, node).await?.paused == Some(true),
+        };
+        Ok(frozen == wanted)
+    });
+    let holds = holds.await?;
+    let name = |frozen: bool| if frozen { "frozen" } else { "running" }.to_owned();
+    Ok(Check {
+        what: format!("{} pid {pid}", node.name),
+        expected: name(wanted),
+        seen: name(wanted == holds),
+        holds,
+    })
+}
+
+/// Waits until the server answers at its client port, whether or not it has a quorum.
+async fn await_answer(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Check> {
+    let ended = Cell::new(false);
+    let answers = wait(ANSWER_WITHIN, || async {
+        let answer = ask(node.client_address, "ruok", ANSWER_PATIENCE).await;
+        ended.set(answer.is_err() && node::pid(&state(cluster, node).await?).is_none());
+        Ok(ended.get() || answer.is_ok_and(|answer| answer == "imok"))
+    });
+    let answers = answers.await? && !ended.get();
+    let seen = match (answers, ended.get()) {
+        (true, _) => "imok".to_owned(),
+        (false, false) => "no answer".to_owned(),
+        (false, true) => {
+            let lines = logs::tail(&cluster.engine, &node.service, LOG_LINES).await;
+            format!("it ended; its last lines:\n{lines}")
+        }
+    };
+    let what = format!("{} ruok", node.name);
+    Ok(Check { what, expected: "imok".to_owned(), seen, holds: answers })
+}
