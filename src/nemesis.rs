@@ -6,9 +6,11 @@ mod fault;
 mod plan;
 mod record;
 mod schedule;
+mod trigger;
 
 pub use coverage::{NamedNemesis, coverage};
-pub use fault::{Fault, FaultKind, NemesisSpec, Shape, Target};
+pub use fault::{Fault, FaultKind, NamedLink, NemesisSpec, Order, Shape, Target, Traffic, Turns};
 pub use plan::Plan;
 pub use record::{Deed, FaultRecord, Phase};
 pub use schedule::Schedule;
+pub use trigger::{Pace, Times, ViewChange, When, ZnodeChange};

@@ -72,6 +72,8 @@ struct Installation {
     /// When its undoing began.
     to: Option<Nanos>,
     began: Vec<Deed>,
+    /// Messages of the workload that it hit.
+    hits: u64,
     /// `None` while the undoing has not been tried to its end.
     ended: Option<Vec<Deed>>,
 }
@@ -81,8 +83,15 @@ impl Trace {
         match record {
             FaultRecord::Begin { fault: id, targets, .. } => {
                 let from = event.time;
-                let begun =
-                    Installation { id, targets, from, to: None, began: vec![], ended: None };
+                let begun = Installation {
+                    id,
+                    targets,
+                    from,
+                    to: None,
+                    began: vec![],
+                    hits: 0,
+                    ended: None,
+                };
                 self.installations.push(begun);
             }
             FaultRecord::Began { fault, deeds } => self.change(fault, |installation| {
@@ -100,10 +109,15 @@ impl Trace {
                 self.skipped += 1;
                 self.why_skipped = why;
             }
+            FaultRecord::Hit { fault, .. } => {
+                self.change(fault, |installation| installation.hits += 1);
+            }
             FaultRecord::Phase { .. }
             | FaultRecord::View { .. }
             | FaultRecord::Dropped { .. }
             | FaultRecord::Interrupted { .. }
+            | FaultRecord::Triggered { .. }
+            | FaultRecord::Verified { .. }
             | FaultRecord::Harness { .. } => {}
         }
     }
@@ -191,7 +205,8 @@ impl Installation {
 
     fn is_felt(&self, baseline: &Baseline) -> bool {
         let matched = |deed: &Deed| proof(deed).is_some_and(|proof| proof.packets > Some(0));
-        self.ended.iter().flatten().any(matched)
+        self.hits > 0
+            || self.ended.iter().flatten().any(matched)
             || self.began.iter().any(is_proven_kill)
             || baseline.feels(&self.targets, self.from, self.to.unwrap_or(Nanos::MAX))
     }

@@ -36,6 +36,8 @@ impl Fault {
         let actions = match self.fault {
             FaultKind::Kill => each(&targets, |node| Action::Kill { node }),
             FaultKind::Pause => each(&targets, |node| Action::Pause { node }),
+            FaultKind::Stop => each(&targets, |node| Action::Stop { node }),
+            FaultKind::Crash => each(&targets, |node| Action::Crash { node }),
             FaultKind::Partition => {
                 let links = self.links(&names, &targets);
                 if links.is_empty() {
@@ -46,6 +48,7 @@ impl Fault {
                 }
                 vec![Action::Cut { fault: id, links, manner: Default::default() }]
             }
+            other => return Err(format!("{other:?} cannot be planned")),
         };
         Ok(Plan { targets, actions })
     }
@@ -64,6 +67,7 @@ impl Fault {
             Target::Minority => draw(names, names.len().div_ceil(2) - 1, rng),
             Target::Majority => draw(names, names.len() / 2 + 1, rng),
             Target::Leader => view.leaders().cloned().collect(),
+            Target::Follower | Target::Clients => Vec::new(),
             Target::Role(role) => topology.with_role(*role).map(|node| node.name).collect(),
             Target::Node(name) => topology.node(name).map(|node| node.name).into_iter().collect(),
         };
@@ -141,7 +145,13 @@ mod tests {
 
     fn fault(kind: FaultKind, shape: Option<Shape>, target: Option<Target>) -> Fault {
         let [after, lasts, every] = [5, 10, 20].map(Span::seconds);
-        Fault { fault: kind, shape, target, after, lasts, every }
+        let mut fault = Fault::new(kind);
+        fault.shape = shape;
+        fault.target = target;
+        fault.after = after;
+        fault.lasts = lasts;
+        fault.every = Some(every);
+        fault
     }
 
     fn plan(fault: &Fault, nodes: usize, leader: Option<usize>, seed: u64) -> Result<Plan, String> {
@@ -227,7 +237,7 @@ mod tests {
             "target"
         );
         let mut short = fault(FaultKind::Kill, None, Some(Target::One));
-        short.every = Span::seconds(1);
+        short.every = Some(Span::seconds(1));
         assert_eq!(short.flaw().unwrap().0, "every");
     }
 }

@@ -1,6 +1,7 @@
 //! When faults begin and end: a generator of nemesis steps. Each fault has its own clock; several
 //! faults overlap freely, and a step that comes due while the nemesis is busy follows at once after.
 
+use crate::duration::Span;
 use crate::generator::{Context, Generator, Next, Step, To, What};
 use crate::nemesis::fault::Fault;
 use crate::op::Nanos;
@@ -25,7 +26,7 @@ impl Schedule {
             begins_at: fault.after.nanos(),
             ends_at: None,
             lasts: fault.lasts.nanos(),
-            every: fault.every.nanos(),
+            every: fault.every.map_or(Nanos::MAX / 2, Span::nanos),
         };
         Schedule { entries: faults.into_iter().map(entry).collect(), end }
     }
@@ -74,21 +75,16 @@ impl Generator for Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::duration::Span;
     use crate::generator::Threads;
     use crate::nemesis::fault::{FaultKind, Target};
     use crate::op::SECOND;
 
     fn fault(after: u64, lasts: u64, every: u64) -> Fault {
         let [after, lasts, every] = [after, lasts, every].map(Span::seconds);
-        Fault {
-            fault: FaultKind::Kill,
-            shape: None,
-            target: Some(Target::One),
-            after,
-            lasts,
-            every,
-        }
+        let mut fault = Fault::new(FaultKind::Kill);
+        fault.target = Some(Target::One);
+        (fault.after, fault.lasts, fault.every) = (after, lasts, Some(every));
+        fault
     }
 
     fn steps(faults: &[Fault], end: u64) -> Vec<(u64, Step)> {
