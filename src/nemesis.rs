@@ -6,11 +6,13 @@ mod fault;
 mod plan;
 mod record;
 mod schedule;
+mod target;
 mod trigger;
 
 pub use coverage::{NamedNemesis, coverage};
-pub use fault::{Fault, FaultKind, NamedLink, NemesisSpec, Order, Shape, Target, Traffic, Turns};
-pub use plan::Plan;
+pub use fault::{Fault, FaultKind, NemesisSpec, Order, Shape, Traffic, Turns};
+pub use plan::{Plan, session_id};
 pub use record::{Deed, FaultRecord, Phase};
 pub use schedule::Schedule;
-pub use trigger::{Pace, Times, ViewChange, When, ZnodeChange};
+pub use target::{NamedLink, Target};
+pub use trigger::{Pace, Sought, Times, ViewChange, When, ZnodeChange};

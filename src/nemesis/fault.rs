@@ -1,12 +1,16 @@
 //! A fault is intent: what to break, whom to aim at, when. It becomes actions only when it fires.
 
-use std::fmt;
-use std::str::FromStr;
+mod flaw;
+mod spec_flaw;
+mod timing;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{CLIENTS, Clock, Form, Pattern, Refusal, Role, Toxic};
+use crate::cluster::{Clock, Form, Mechanism, Pattern, Refusal, Toxic};
 use crate::duration::{SignedSpan, Span};
+use crate::nemesis::target::{NamedLink, Target};
 use crate::nemesis::trigger::{Pace, Times, When};
 
 /// What breaks. A closed set: a new kind of fault is a new case here.
@@ -40,6 +44,38 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    pub const ALL: [FaultKind; 12] = [
+        FaultKind::Partition,
+        FaultKind::Kill,
+        FaultKind::Stop,
+        FaultKind::Pause,
+        FaultKind::Crash,
+        FaultKind::Sever,
+        FaultKind::Resign,
+        FaultKind::Throttle,
+        FaultKind::Message,
+        FaultKind::Toxic,
+        FaultKind::Clock,
+        FaultKind::ExpireSession,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Partition => "partition",
+            FaultKind::Kill => "kill",
+            FaultKind::Stop => "stop",
+            FaultKind::Pause => "pause",
+            FaultKind::Crash => "crash",
+            FaultKind::Sever => "sever",
+            FaultKind::Resign => "resign",
+            FaultKind::Throttle => "throttle",
+            FaultKind::Message => "message",
+            FaultKind::Toxic => "toxic",
+            FaultKind::Clock => "clock",
+            FaultKind::ExpireSession => "expire-session",
+        }
+    }
+
     /// It is over at once: there is nothing to take back and no `for`.
     pub fn is_momentary(self) -> bool {
         matches!(
@@ -85,109 +121,6 @@ pub enum Traffic {
     /// Both.
     All,
 }
-
-/// Whom a fault is aimed at. Resolved when it fires, not when the run starts.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
-    All,
-    /// One random node.
-    One,
-    /// A random largest minority.
-    Minority,
-    /// A random smallest majority.
-    Majority,
-    /// Every node that claims to lead.
-    Leader,
-    /// One random node that serves and does not lead.
-    Follower,
-    /// The clients' place; an end of links only.
-    Clients,
-    Role(Role),
-    Node(String),
-}
-
-impl FromStr for Target {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Target, String> {
-        Ok(match text {
-            "all" => Target::All,
-            "one" => Target::One,
-            "minority" => Target::Minority,
-            "majority" => Target::Majority,
-            "leader" => Target::Leader,
-            "follower" => Target::Follower,
-            CLIENTS => Target::Clients,
-            _ => match Role::ALL.iter().find(|role| role.name() == text) {
-                Some(role) => Target::Role(*role),
-                None if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-                    && !text.is_empty() =>
-                {
-                    Target::Node(text.to_owned())
-                }
-                None => {
-                    return Err(format!(
-                        "expected a target: all, one, minority, majority, leader, follower, a role or a node; found `{text}`"
-                    ));
-                }
-            },
-        })
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Target::All => "all",
-            Target::One => "one",
-            Target::Minority => "minority",
-            Target::Majority => "majority",
-            Target::Leader => "leader",
-            Target::Follower => "follower",
-            Target::Clients => CLIENTS,
-            Target::Role(role) => role.name(),
-            Target::Node(name) => name,
-        })
-    }
-}
-
-crate::text_form!(
-    Target,
-    "a target: all, one, minority, majority, leader, follower, a role, a node or clients"
-);
-
-/// A link between targets, `follower->leader`, resolved when the fault fires. `clients` is a place, too.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NamedLink {
-    pub from: Target,
-    pub to: Target,
-    /// Both directions: `a<->b`.
-    pub both_ways: bool,
-}
-
-impl FromStr for NamedLink {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<NamedLink, String> {
-        let (ends, both_ways) = match text.split_once("<->") {
-            Some(ends) => (Some(ends), true),
-            None => (text.split_once("->"), false),
-        };
-        let (from, to) = ends.ok_or_else(|| {
-            format!("expected a link such as follower->leader or clients<->leader, found `{text}`")
-        })?;
-        Ok(NamedLink { from: from.trim().parse()?, to: to.trim().parse()?, both_ways })
-    }
-}
-
-impl fmt::Display for NamedLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let arrow = if self.both_ways { "<->" } else { "->" };
-        write!(f, "{}{arrow}{}", self.from, self.to)
-    }
-}
-
-crate::text_form!(NamedLink, "a link such as follower->leader or clients<->leader");
 
 /// One fault of a nemesis: fault × target × schedule. Which fields a kind takes is checked by `flaw`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -296,52 +229,41 @@ impl Fault {
         }
     }
 
-    /// What is wrong with the combination of fields, if anything: the field, and what was expected.
-    pub fn flaw(&self) -> Option<(&'static str, String)> {
-        let needs_target = match (self.fault, self.shape) {
-            (FaultKind::Partition, None) => {
-                return Some((
-                    "shape",
-                    "a partition needs a shape: halves, isolate, majority-minority or one-way"
-                        .into(),
-                ));
-            }
-            (kind, Some(_)) if kind != FaultKind::Partition => {
-                return Some(("shape", "only a partition has a shape".into()));
-            }
-            (FaultKind::Partition, Some(Shape::Halves | Shape::MajorityMinority)) => false,
-            _ => true,
+    /// What it needs of a kernel and an engine: itself, and its trigger.
+    pub fn mechanisms(&self) -> BTreeSet<Mechanism> {
+        let own = match self.fault {
+            FaultKind::Partition if self.refusal == Some(Refusal::Reset) => Some(Mechanism::Reject),
+            FaultKind::Partition => Some(Mechanism::BridgeTables),
+            FaultKind::Sever | FaultKind::Resign => Some(Mechanism::CloseSockets),
+            FaultKind::Throttle => Some(Mechanism::Shape),
+            FaultKind::Message | FaultKind::Toxic => Some(Mechanism::Redirect),
+            FaultKind::Clock => Some(Mechanism::Trace),
+            FaultKind::Pause => Some(Mechanism::Freeze),
+            FaultKind::Kill | FaultKind::Stop | FaultKind::Crash | FaultKind::ExpireSession => None,
         };
-        match (&self.target, needs_target) {
-            (None, true) => Some((
-                "target",
-                "expected a target: all, one, minority, majority, leader, follower, a role or a node".into(),
-            )),
-            (Some(_), false) => {
-                Some(("target", "this shape picks its sides by itself and takes no target".into()))
-            }
-            _ if self.lasts.nanos() == 0 && !self.fault.is_momentary() => {
-                Some(("for", "a fault of no duration cannot be felt; expected more than 0s".into()))
-            }
-            _ if self.every.is_some_and(|every| every < self.lasts) => Some((
-                "every",
-                format!(
-                    "expected at least `for` ({}), since a fault cannot overlap itself",
-                    self.lasts
-                ),
-            )),
-            _ => None,
-        }
+        let watches = self.when.as_ref().is_some_and(|when| when.message.is_some());
+        own.into_iter().chain(watches.then_some(Mechanism::Redirect)).collect()
     }
 
     /// How the report names the aim.
     pub fn aim(&self) -> String {
-        match (&self.target, self.shape) {
-            (Some(target), Some(Shape::OneWay)) => format!("{target}, inbound"),
-            (Some(target), _) => target.to_string(),
-            (None, Some(Shape::Halves)) => "halves".into(),
-            (None, Some(Shape::MajorityMinority)) => "majority | minority".into(),
-            (None, _) => "all".into(),
+        let side = match (&self.link, &self.target, self.shape) {
+            (Some(link), ..) => link.to_string(),
+            (None, Some(target), Some(Shape::OneWay)) => format!("{target}, inbound"),
+            (None, Some(target), _) => target.to_string(),
+            (None, None, Some(Shape::Halves)) => "halves".into(),
+            (None, None, Some(Shape::MajorityMinority)) => "majority | minority".into(),
+            (None, None, Some(Shape::MajoritiesRing)) => "majorities in a ring".into(),
+            (None, None, Some(Shape::Bridge)) => "halves with a bridge".into(),
+            (None, None, Some(Shape::MinorityThird)) => "a third | the rest".into(),
+            (None, None, Some(Shape::Random)) => "random sides".into(),
+            (None, None, _) if self.fault == FaultKind::Resign => "leader".into(),
+            (None, None, _) => "all".into(),
+        };
+        match self.traffic {
+            Some(Traffic::Clients) => format!("{side}, from clients"),
+            Some(Traffic::All) => format!("{side}, also from clients"),
+            Some(Traffic::Nodes) | None => side,
         }
     }
 }

@@ -76,7 +76,8 @@ impl Generator for Schedule {
 mod tests {
     use super::*;
     use crate::generator::Threads;
-    use crate::nemesis::fault::{FaultKind, Target};
+    use crate::nemesis::fault::FaultKind;
+    use crate::nemesis::target::Target;
     use crate::op::SECOND;
 
     fn fault(after: u64, lasts: u64, every: u64) -> Fault {
