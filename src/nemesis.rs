@@ -12,5 +12,5 @@ pub use coverage::{NamedNemesis, coverage};
 pub use fault::{Fault, FaultKind, NamedLink, NemesisSpec, Order, Shape, Target, Traffic, Turns};
 pub use plan::Plan;
 pub use record::{Deed, FaultRecord, Phase};
-pub use schedule::Schedule;
+pub use schedule::{Cause, Due, Entry, Schedule};
 pub use trigger::{Pace, Times, ViewChange, When, ZnodeChange};
