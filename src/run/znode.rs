@@ -41,7 +41,8 @@ enum Known {
 /// What a watch has seen, and the watch to go on with.
 pub(super) struct Seen {
     watch: ZnodeWatch,
-    what: String,
+    /// One line a change.
+    what: Vec<String>,
 }
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
@@ -65,7 +66,9 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn znode_seen(&mut self, seen: Seen) {
         let Seen { watch, what } = seen;
         let now = self.now();
-        self.schedule.fire(watch.position, Cause { by: what, happened: now, learned: now });
+        for by in what {
+            self.schedule.fire(watch.position, Cause { by, happened: now, learned: now });
+        }
         self.watching.push(see(self.cluster, watch).boxed_local());
     }
 }
@@ -91,7 +94,7 @@ impl ZnodeWatch {
     async fn until_changed<S: Coordination>(
         &mut self,
         session: &S,
-    ) -> Result<String, CoordinationError> {
+    ) -> Result<Vec<String>, CoordinationError> {
         loop {
             let kind = if self.of_children { Watch::Children } else { Watch::Data };
             let watched = match session.watch(&self.path, kind).await {
@@ -103,12 +106,15 @@ impl ZnodeWatch {
                 other => other?,
             };
             let now = self.look(session).await?;
-            let changed = self.known.as_ref().and_then(|known| difference(known, &now));
+            let mut changes =
+                self.known.as_ref().map_or(Vec::new(), |known| differences(known, &now));
             self.known = Some(now);
-            if let Some((change, name)) = changed
-                && self.wants(change)
-            {
-                return Ok(self.told(change, name.as_deref()));
+            changes.retain(|(change, _)| self.wants(*change));
+            if !changes.is_empty() {
+                let told = |(change, name): &(ZnodeChange, Option<String>)| {
+                    self.told(*change, name.as_deref())
+                };
+                return Ok(changes.iter().map(told).collect());
             }
             let fired = watched.fired().await;
             if fired.kind == WatchKind::SessionLost {
@@ -117,7 +123,7 @@ impl ZnodeWatch {
             if let Some(change) = self.changed_to(fired.kind)
                 && self.wants(change)
             {
-                return Ok(self.told(change, None));
+                return Ok(vec![self.told(change, None)]);
             }
         }
     }
@@ -164,23 +170,23 @@ impl ZnodeWatch {
 }
 
 /// What happened between two looks, and to which child.
-fn difference(before: &Known, now: &Known) -> Option<(ZnodeChange, Option<String>)> {
+fn differences(before: &Known, now: &Known) -> Vec<(ZnodeChange, Option<String>)> {
+    let itself = |change| vec![(change, None)];
     match (before, now) {
-        (Known::Absent, Known::Present(_)) => Some((ZnodeChange::Created, None)),
-        (Known::Present(_), Known::Absent) => Some((ZnodeChange::Deleted, None)),
+        (Known::Absent, Known::Present(_)) => itself(ZnodeChange::Created),
+        (Known::Present(_), Known::Absent) => itself(ZnodeChange::Deleted),
         (Known::Present(Some(before)), Known::Present(Some(now))) if before.0 != now.0 => {
-            Some((ZnodeChange::Created, None))
+            itself(ZnodeChange::Created)
         }
         (Known::Present(Some(before)), Known::Present(Some(now))) if before.1 != now.1 => {
-            Some((ZnodeChange::Changed, None))
+            itself(ZnodeChange::Changed)
         }
         (Known::Children(before), Known::Children(now)) => {
-            if let Some(name) = now.difference(before).next() {
-                return Some((ZnodeChange::Created, Some(name.clone())));
-            }
-            before.difference(now).next().map(|name| (ZnodeChange::Deleted, Some(name.clone())))
+            let created = now.difference(before).map(|name| (ZnodeChange::Created, name));
+            let deleted = before.difference(now).map(|name| (ZnodeChange::Deleted, name));
+            created.chain(deleted).map(|(change, name)| (change, Some(name.clone()))).collect()
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 
@@ -193,18 +199,18 @@ mod tests {
         let present = |czxid, mzxid| Known::Present(Some((czxid, mzxid)));
         let children =
             |names: &[&str]| Known::Children(names.iter().map(|name| (*name).to_owned()).collect());
-        let found = |before: &Known, now: &Known| difference(before, now);
+        let found = |before: &Known, now: &Known| differences(before, now);
         let [created, changed, deleted] =
             [ZnodeChange::Created, ZnodeChange::Changed, ZnodeChange::Deleted];
-        assert_eq!(found(&Known::Absent, &present(1, 1)), Some((created, None)));
-        assert_eq!(found(&present(1, 1), &Known::Absent), Some((deleted, None)));
-        assert_eq!(found(&present(1, 1), &present(1, 2)), Some((changed, None)));
-        assert_eq!(found(&present(1, 2), &present(3, 3)), Some((created, None)), "made anew");
-        assert_eq!(found(&present(1, 1), &present(1, 1)), None);
-        assert_eq!(found(&Known::Present(None), &present(1, 2)), None, "told by a watch already");
+        assert_eq!(found(&Known::Absent, &present(1, 1)), [(created, None)]);
+        assert_eq!(found(&present(1, 1), &Known::Absent), [(deleted, None)]);
+        assert_eq!(found(&present(1, 1), &present(1, 2)), [(changed, None)]);
+        assert_eq!(found(&present(1, 2), &present(3, 3)), [(created, None)], "made anew");
+        assert_eq!(found(&present(1, 1), &present(1, 1)), []);
+        assert_eq!(found(&Known::Present(None), &present(1, 2)), [], "told by a watch already");
         let (one, two) = (children(&["a"]), children(&["a", "b"]));
-        assert_eq!(found(&one, &two), Some((created, Some("b".into()))));
-        assert_eq!(found(&two, &one), Some((deleted, Some("b".into()))));
-        assert_eq!(found(&one, &one), None);
+        assert_eq!(found(&one, &two), [(created, Some("b".into()))]);
+        assert_eq!(found(&two, &one), [(deleted, Some("b".into()))]);
+        assert_eq!(found(&one, &one), []);
     }
 }

@@ -56,7 +56,8 @@ impl Paced {
         reign.is_struck = true;
         let epoch = reign.epoch.map_or(String::new(), |epoch| format!(" in epoch {epoch}"));
         let by = format!("{} leads{epoch}", reign.leader);
-        Some(Cause { by, happened: reign.since, learned: reign.since })
+        // It waited for its time, not for us: what counts is how long the strike takes from here.
+        Some(Cause { by, happened: now, learned: now })
     }
 
     pub fn skipped(&mut self, now: Nanos) {
