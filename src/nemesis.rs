@@ -18,7 +18,7 @@ pub use fault::{Fault, FaultKind, NemesisSpec, Order, Shape, Traffic, Turns};
 pub use needs::{Asker, fault_flaw, needs};
 pub use plan::{Plan, session_id};
 pub use record::{Deed, FaultRecord, Phase};
-pub use schedule::Schedule;
+pub use schedule::{Cause, Due, Entry, Schedule};
 pub use script::{Script, ScriptEntry};
 pub use target::{NamedLink, Target};
 pub use trigger::{Pace, Sought, Times, ViewChange, When, ZnodeChange};

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
+use std::sync::mpsc;
 
 use anyhow::{Context, ensure};
 
@@ -16,6 +17,41 @@ pub fn within<T: Send>(
     pid: u32,
     work: impl FnOnce() -> anyhow::Result<T> + Send,
 ) -> anyhow::Result<T> {
+    let namespace = open(pid)?;
+    let inside = || {
+        enter(&namespace)?;
+        work()
+    };
+    std::thread::scope(|scope| scope.spawn(inside).join())
+        .unwrap_or_else(|_| Err(anyhow::anyhow!("the thread in the network of {pid} panicked")))
+}
+
+/// Starts a thread that lives in the network namespace of the process with this pid on the host.
+///
+/// It returns once the thread is there and `prepare` is done; `work` then goes on with what that made.
+pub fn settle<T: 'static, R: Send + 'static>(
+    pid: u32,
+    name: String,
+    prepare: impl FnOnce() -> anyhow::Result<(T, R)> + Send + 'static,
+    work: impl FnOnce(T) + Send + 'static,
+) -> anyhow::Result<R> {
+    let namespace = open(pid)?;
+    let (tell, told) = mpsc::channel();
+    let inside = move || match enter(&namespace).and_then(|()| prepare()) {
+        Ok((made, ready)) => {
+            if tell.send(Ok(ready)).is_ok() {
+                work(made);
+            }
+        }
+        Err(error) => {
+            let _ = tell.send(Err(error));
+        }
+    };
+    std::thread::Builder::new().name(name).spawn(inside).context("start a thread")?;
+    told.recv().unwrap_or_else(|_| Err(anyhow::anyhow!("the thread in the network of {pid} ended")))
+}
+
+fn open(pid: u32) -> anyhow::Result<File> {
     let path = format!("/proc/{pid}/ns/net");
     let namespace = File::open(&path).with_context(|| format!("open {path}"))?;
     let ours = std::fs::metadata("/proc/self/ns/net").context("look at our own namespace")?;
@@ -24,18 +60,13 @@ pub fn within<T: Send>(
         (ours.dev(), ours.ino()) != (theirs.dev(), theirs.ino()),
         "process {pid} has the host's own network, expected a container with one to itself"
     );
-    let inside = || {
-        enter(&namespace).with_context(|| format!("enter {path}"))?;
-        work()
-    };
-    std::thread::scope(|scope| scope.spawn(inside).join())
-        .unwrap_or_else(|_| Err(anyhow::anyhow!("the thread in {path} panicked")))
+    Ok(namespace)
 }
 
-fn enter(namespace: &File) -> io::Result<()> {
+fn enter(namespace: &File) -> anyhow::Result<()> {
     // SAFETY: a plain system call on an open descriptor; it moves only this thread.
     match unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) } {
         0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+        _ => Err(io::Error::last_os_error()).context("enter a network namespace"),
     }
 }

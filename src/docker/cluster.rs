@@ -2,13 +2,15 @@
 
 mod apply;
 mod expect;
+mod sightings;
 mod up;
 mod view;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -21,7 +23,7 @@ use crate::cluster::{
 use crate::docker::agent::{Agent, Notice};
 use crate::docker::engine::{Engine, is_missing};
 use crate::docker::images::{ImageError, ResolvedImage};
-use crate::docker::logs::LogStream;
+use crate::docker::logs::{LogStream, LogWatch};
 use crate::docker::network::NetworkError;
 use crate::docker::owner::RunId;
 use crate::docker::subnet::Subnet;
@@ -30,6 +32,7 @@ use crate::op::NodeName;
 use expect::Cuts;
 
 pub use crate::docker::node::Limits;
+pub(super) use sightings::{Sighter, Sightings};
 pub(super) use up::check_address;
 
 /// What cluster is wanted.
@@ -45,6 +48,8 @@ pub struct ClusterSpec {
     pub subnet: Option<Subnet>,
     /// The run's results folder: logs go to `nodes/<name>/` in it.
     pub results: PathBuf,
+    /// What the faults of the scenario ask of this world.
+    pub needs: Needs,
 }
 
 /// Why a cluster did not come up. Whatever was made of it is removed again.
@@ -83,6 +88,9 @@ pub struct DockerCluster {
     images: Vec<ResolvedImage>,
     agent: Agent,
     cuts: RefCell<Cuts>,
+    log_watch: Arc<LogWatch>,
+    /// Every source of sightings has a sender of its own into it.
+    sightings: Sightings,
 }
 
 /// The containers of one node.
@@ -204,12 +212,13 @@ impl Cluster for DockerCluster {
         view::view(&self.engine, &self.nodes)
     }
 
-    async fn prepare(&self, _needs: &Needs) -> anyhow::Result<()> {
-        Ok(())
+    async fn prepare(&self, needs: &Needs) -> anyhow::Result<()> {
+        let nodes: BTreeSet<NodeName> = self.topology.names().copied().collect();
+        self.log_watch.set(&needs.lookouts, &nodes)
     }
 
     async fn observed(&self) -> Observed {
-        std::future::pending().await
+        self.sightings.next().await
     }
 
     async fn apply(&self, action: &Action) -> anyhow::Result<Applied> {

@@ -1,4 +1,7 @@
-//! A service's output, written to `nodes/<name>/service.log` as it comes, across restarts.
+//! A service's output, written to `nodes/<name>/service.log` as it comes, across restarts, and shown to
+//! whoever looks out for a line.
+
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +16,8 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::docker::engine::{Engine, words};
+use crate::op::NodeName;
+pub(super) use watch::LogWatch;
 
 /// How long the last lines may take after the container ended.
 const LAST_LINES: Duration = Duration::from_secs(2);
@@ -25,11 +30,13 @@ pub(super) struct LogStream {
 }
 
 impl LogStream {
-    /// Begins to follow a container into `folder/service.log`.
+    /// Begins to follow a node's container into `folder/service.log`.
     pub async fn follow(
         engine: &Engine,
+        node: NodeName,
         container: &str,
         folder: &Path,
+        watch: Arc<LogWatch>,
     ) -> std::io::Result<LogStream> {
         tokio::fs::create_dir_all(folder).await?;
         let path = folder.join("service.log");
@@ -37,7 +44,9 @@ impl LogStream {
         let (restarted, ended) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let follower = Follower {
             engine: engine.clone(),
+            node,
             container: container.to_owned(),
+            watch,
             file: BufWriter::new(file),
             last: String::new(),
         };
@@ -68,7 +77,9 @@ impl LogStream {
 
 struct Follower {
     engine: Engine,
+    node: NodeName,
     container: String,
+    watch: Arc<LogWatch>,
     file: BufWriter<File>,
     /// The engine's time stamp of the last line written: what a new stream must not repeat.
     last: String,
@@ -101,6 +112,8 @@ impl Follower {
                 continue;
             }
             is_repeated = false;
+            // First those who wait for it, then the disk.
+            self.watch.look(self.node, &time, &text);
             self.last = time;
             self.file.write_all(text.as_bytes()).await?;
         }

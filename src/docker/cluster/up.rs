@@ -1,6 +1,7 @@
 //! Bringing a cluster up: everything that does not wait for something else is done at once.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -11,9 +12,9 @@ use tokio::time::Instant;
 use crate::agent::protocol::{Enrollment, Place};
 use crate::cluster::{CLIENTS, Node, NodeState, Role, Topology, View};
 use crate::docker::agent::{Agent, AgentPlan};
-use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, UpError, view};
+use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, Sightings, UpError, view};
 use crate::docker::engine::Engine;
-use crate::docker::logs::{self, LogStream};
+use crate::docker::logs::{self, LogStream, LogWatch};
 use crate::docker::network::{self, Network};
 use crate::docker::node::{self, Hold, Service};
 use crate::docker::owner::Owner;
@@ -79,7 +80,16 @@ async fn start(
     let owner = Owner::current();
     let network = network::create(engine, &spec.run, &owner, spec.subnet).await?;
     progress("starting containers");
-    let making = Making { engine, spec, owner: &owner, network: &network, own_image: &own_image };
+    let sightings = Sightings::new();
+    let log_watch = Arc::new(LogWatch::new(sightings.sighter()));
+    let making = Making {
+        engine,
+        spec,
+        owner: &owner,
+        network: &network,
+        own_image: &own_image,
+        log_watch: log_watch.clone(),
+    };
     let topology = making.topology()?;
     let (agent, nodes) = try_join(making.agent(), making.nodes(&topology, &image.id)).await?;
     let gateway = network.subnet.gateway();
@@ -93,6 +103,8 @@ async fn start(
         images: vec![image],
         agent,
         cuts: Default::default(),
+        log_watch,
+        sightings,
     })
 }
 
@@ -103,6 +115,7 @@ struct Making<'a> {
     owner: &'a Owner,
     network: &'a Network,
     own_image: &'a str,
+    log_watch: Arc<LogWatch>,
 }
 
 impl Making<'_> {
@@ -166,7 +179,8 @@ impl Making<'_> {
         let service = node::create_service(self.engine, service).await.with_context(failed)?;
         node::start(self.engine, &service).await.with_context(failed)?;
         let folder = logs::folder(&self.spec.results, &node.name);
-        let log = LogStream::follow(self.engine, &service, &folder).await;
+        let watch = self.log_watch.clone();
+        let log = LogStream::follow(self.engine, node.name, &service, &folder, watch).await;
         let log = log.with_context(|| format!("write the log in {}", folder.display()))?;
         let client_address = zookeeper::client_address(node.address);
         Ok(DockerNode { name: node.name, client_address, hold, service, log })

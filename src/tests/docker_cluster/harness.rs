@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use stormglass::cluster::Needs;
 use stormglass::docker::agent::{Agent, AgentPlan};
 use stormglass::docker::{
     ClusterSpec, DockerCluster, Engine, Limits, RunId, remove, runs, self_image,
@@ -75,13 +76,18 @@ impl Scratch {
             limits: Limits::default(),
             subnet: None,
             results: self.results.clone(),
+            needs: Needs::default(),
         }
     }
 
     pub async fn up(&self, zookeepers: usize) -> DockerCluster {
+        self.up_by(&self.spec(zookeepers)).await
+    }
+
+    pub async fn up_by(&self, spec: &ClusterSpec) -> DockerCluster {
         let started = Instant::now();
         let progress = |line: &str| println!("{:>8.3} {line}", started.elapsed().as_secs_f64());
-        let cluster = DockerCluster::up(&self.engine, &self.spec(zookeepers), &progress).await;
+        let cluster = DockerCluster::up(&self.engine, spec, &progress).await;
         println!("{:>8.3} up", started.elapsed().as_secs_f64());
         cluster.unwrap_or_else(|error| panic!("{error}"))
     }

@@ -1,0 +1,26 @@
+//! Faults of processes, sessions and clocks on real servers, and what is seen in their logs. Each fault
+//! has a test that fails if it does nothing, and one that fails if its heal does nothing.
+
+mod log;
+
+use std::time::Duration;
+
+use stormglass::cluster::{Action, Applied, Cluster, Proof};
+use stormglass::docker::DockerCluster;
+use stormglass::op::NodeName;
+
+use crate::docker_cluster::harness;
+
+/// Longer than any election here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn node(index: usize) -> NodeName {
+    format!("zookeeper{index}").into()
+}
+
+async fn apply(cluster: &DockerCluster, action: &Action) -> Proof {
+    match cluster.apply(action).await.expect("applied") {
+        Applied::Installed { proof } => proof,
+        other => panic!("{} is not installed: {other:#?}", action.name()),
+    }
+}
