@@ -9,6 +9,7 @@
 pub mod protocol;
 
 mod attribute;
+mod census;
 mod fault_table;
 mod frame;
 mod hold;
@@ -20,6 +21,7 @@ mod probe;
 mod process;
 mod session;
 mod signal;
+mod supervise;
 mod table_reader;
 mod worker;
 
@@ -31,6 +33,7 @@ use std::time::Duration;
 pub use hold::hold;
 pub use namespace::within;
 pub use process::HOST_CGROUPS;
+pub use supervise::{SuperviseArguments, supervise};
 
 use fault_table::FaultTables;
 use lease::Lease;

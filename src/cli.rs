@@ -65,6 +65,9 @@ enum Command {
     /// Keeps a node's network namespace; started by runs
     #[command(hide = true)]
     Hold,
+    /// Runs a service and starts it again in place; started by runs
+    #[command(hide = true)]
+    Supervise(crate::agent::SuperviseArguments),
 }
 
 /// Parses the arguments, does what they say, and returns the exit code.
@@ -87,6 +90,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Command::Completions(arguments) => completions::completions(&arguments),
         Command::Agent(arguments) => crate::agent::run(arguments),
         Command::Hold => crate::agent::hold(),
+        Command::Supervise(arguments) => crate::agent::supervise(&arguments),
     }
 }
 

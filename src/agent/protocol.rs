@@ -55,6 +55,17 @@ pub enum Command {
     Process {
         pid: u32,
     },
+    /// All processes of the container whose first process this is.
+    Census {
+        first: u32,
+    },
+    /// Sends a signal to a process of a container, if it is the one that started at that time.
+    Signal {
+        first: u32,
+        pid: u32,
+        start_ticks: u64,
+        signal: i32,
+    },
     Heartbeat,
     /// Heal everything and end.
     Bye,
@@ -112,6 +123,8 @@ pub enum Answer {
     Probe { report: ProbeReport },
     Status { tables: Vec<Table> },
     Process { process: Option<ProcessFacts> },
+    Census { residents: Vec<Resident> },
+    Signal { sent: bool },
     Heartbeat,
     Bye,
 }
@@ -292,6 +305,15 @@ impl ProcessFacts {
     pub fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
+}
+
+/// One process of a container.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resident {
+    /// On the host, as its parent's.
+    pub pid: u32,
+    pub parent: u32,
+    pub facts: ProcessFacts,
 }
 
 #[cfg(test)]

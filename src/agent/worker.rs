@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::ensure;
 
+use super::census;
 use super::fault_table::{Cut, InForce};
 use super::probe::Prober;
 use super::process;
@@ -50,6 +51,10 @@ impl<'a> Worker<'a> {
             Command::Probe { links, bound_ms } => self.probe(&links, bound_ms)?,
             Command::Status => Answer::Status { tables: self.status()? },
             Command::Process { pid } => Answer::Process { process: process::facts(pid)? },
+            Command::Census { first } => Answer::Census { residents: census::census(first)? },
+            Command::Signal { first, pid, start_ticks, signal } => {
+                Answer::Signal { sent: census::signal(first, pid, start_ticks, signal)? }
+            }
             Command::Heartbeat => Answer::Heartbeat,
             Command::Bye => {
                 self.session.end(Cause::Asked);

@@ -19,7 +19,8 @@ use bollard::query_parameters::{
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::agent::protocol::{
-    Answer, Cause, Command, Enrollment, Greeting, Healed, ProbeReport, ProcessFacts, Table, Tally,
+    Answer, Cause, Command, Enrollment, Greeting, Healed, ProbeReport, ProcessFacts, Resident,
+    Table, Tally,
 };
 use crate::cluster::{FaultId, Link};
 use connection::{Connection, Question};
@@ -175,6 +176,28 @@ impl Agent {
         match self.ask(Command::Process { pid }).await? {
             Answer::Process { process } => Ok(process),
             answer => unexpected("process", &answer),
+        }
+    }
+
+    /// The processes of the container whose first process this is, by pid; none where it is gone.
+    pub async fn census(&self, first: u32) -> anyhow::Result<Vec<Resident>> {
+        match self.ask(Command::Census { first }).await? {
+            Answer::Census { residents } => Ok(residents),
+            answer => unexpected("census", &answer),
+        }
+    }
+
+    /// Sends a signal to a process of that container; false where it is gone by now.
+    pub async fn signal(
+        &self,
+        first: u32,
+        process: &Resident,
+        signal: i32,
+    ) -> anyhow::Result<bool> {
+        let (pid, start_ticks) = (process.pid, process.facts.start_ticks);
+        match self.ask(Command::Signal { first, pid, start_ticks, signal }).await? {
+            Answer::Signal { sent } => Ok(sent),
+            answer => unexpected("signal", &answer),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod apply;
 mod expect;
+mod making;
 mod sightings;
 mod up;
 mod view;
@@ -88,6 +89,8 @@ pub struct DockerCluster {
     images: Vec<ResolvedImage>,
     agent: Agent,
     cuts: RefCell<Cuts>,
+    /// The services run under our supervisor.
+    supervised: bool,
     log_watch: Arc<LogWatch>,
     /// Every source of sightings has a sender of its own into it.
     sightings: Sightings,

@@ -2,6 +2,7 @@
 //! has a test that fails if it does nothing, and one that fails if its heal does nothing.
 
 mod log;
+mod process;
 
 use std::time::Duration;
 
@@ -23,4 +24,17 @@ async fn apply(cluster: &DockerCluster, action: &Action) -> Proof {
         Applied::Installed { proof } => proof,
         other => panic!("{} is not installed: {other:#?}", action.name()),
     }
+}
+
+async fn healthy(cluster: &DockerCluster) {
+    let healthy = async {
+        while !cluster.view().await.is_healthy() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, healthy).await.expect("a healthy cluster");
+}
+
+async fn leader(cluster: &DockerCluster) -> NodeName {
+    *cluster.view().await.leaders().next().expect("a leader")
 }

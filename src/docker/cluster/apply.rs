@@ -1,7 +1,9 @@
 //! Actions on containers and links, each proven before it is called installed.
 
+mod crash;
 mod links;
 mod process;
+mod stop;
 
 use std::time::Duration;
 
@@ -21,6 +23,8 @@ pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::R
         Action::Cut { fault, links, .. } => links::cut(cluster, *fault, links).await?,
         Action::Join { fault, links, .. } => links::join(cluster, *fault, links).await?,
         Action::Kill { node } => process::kill(cluster, cluster.node(node)?).await?,
+        Action::Stop { node } => stop::stop(cluster, cluster.node(node)?).await?,
+        Action::Crash { node } => crash::crash(cluster, cluster.node(node)?).await?,
         Action::Start { node } => process::start(cluster, cluster.node(node)?).await?,
         Action::Pause { node } => process::pause(cluster, cluster.node(node)?).await?,
         Action::Resume { node } => process::resume(cluster, cluster.node(node)?).await?,
