@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context, bail};
 
 use super::fault_table::PROBE_PORTS;
-use super::namespace;
+use super::namespace::Inside;
 use super::protocol::{Enrollment, Place, ProbeReport};
 use crate::cluster::Link;
 use crate::op::NodeName;
@@ -31,6 +31,7 @@ struct Member {
     place: Place,
     address: Ipv4Addr,
     socket: UdpSocket,
+    inside: Inside,
 }
 
 /// The nodes that can be probed.
@@ -50,13 +51,20 @@ impl Default for Prober {
 impl Prober {
     pub fn enroll(&mut self, node: Enrollment) -> anyhow::Result<()> {
         let Enrollment { node, address, place } = node;
-        let opened = match place {
-            Place::Host => open_socket(address),
-            Place::Container { pid } => namespace::within(pid, || open_socket(address)),
-        };
-        let socket = opened.with_context(|| format!("enroll {node}"))?;
-        self.members.insert(node, Member { place, address, socket });
+        let enrolled = || format!("enroll {node}");
+        let inside = Inside::of(place).with_context(enrolled)?;
+        let socket = inside.run(move || open_socket(address)).with_context(enrolled)?;
+        self.members.insert(node, Member { place, address, socket, inside });
         Ok(())
+    }
+
+    /// Where work for a node is done.
+    pub fn inside(&self, node: &NodeName) -> anyhow::Result<&Inside> {
+        Ok(&self.member(node)?.inside)
+    }
+
+    pub fn nodes(&self) -> impl Iterator<Item = &NodeName> {
+        self.members.keys()
     }
 
     pub fn address(&self, node: &NodeName) -> anyhow::Result<(Ipv4Addr, Place)> {
