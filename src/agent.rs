@@ -9,16 +9,19 @@
 pub mod protocol;
 
 mod attribute;
+mod cap;
 mod fault_table;
 mod frame;
 mod hold;
 mod lease;
+mod live_socket;
 mod namespace;
 mod netlink;
 mod nftables;
 mod probe;
 mod process;
 mod session;
+mod sever;
 mod signal;
 mod table_reader;
 mod worker;
