@@ -6,7 +6,11 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
+<<<<<<< HEAD
 use std::sync::mpsc::{self, Sender};
+=======
+use std::sync::mpsc;
+>>>>>>> interposer
 
 use anyhow::{Context, ensure};
 
@@ -21,11 +25,44 @@ pub fn within<T: Send>(
 ) -> anyhow::Result<T> {
     let namespace = open(pid)?;
     let inside = || {
+<<<<<<< HEAD
         enter(&namespace).with_context(|| format!("enter the network of process {pid}"))?;
         work()
     };
     std::thread::scope(|scope| scope.spawn(inside).join())
         .unwrap_or_else(|_| Err(anyhow::anyhow!("the thread in process {pid}'s network panicked")))
+=======
+        enter(&namespace)?;
+        work()
+    };
+    std::thread::scope(|scope| scope.spawn(inside).join())
+        .unwrap_or_else(|_| Err(anyhow::anyhow!("the thread in the network of {pid} panicked")))
+}
+
+/// Starts a thread that lives in the network namespace of the process with this pid on the host.
+///
+/// It returns once the thread is there and `prepare` is done; `work` then goes on with what that made.
+pub fn settle<T: 'static, R: Send + 'static>(
+    pid: u32,
+    name: String,
+    prepare: impl FnOnce() -> anyhow::Result<(T, R)> + Send + 'static,
+    work: impl FnOnce(T) + Send + 'static,
+) -> anyhow::Result<R> {
+    let namespace = open(pid)?;
+    let (tell, told) = mpsc::channel();
+    let inside = move || match enter(&namespace).and_then(|()| prepare()) {
+        Ok((made, ready)) => {
+            if tell.send(Ok(ready)).is_ok() {
+                work(made);
+            }
+        }
+        Err(error) => {
+            let _ = tell.send(Err(error));
+        }
+    };
+    std::thread::Builder::new().name(name).spawn(inside).context("start a thread")?;
+    told.recv().unwrap_or_else(|_| Err(anyhow::anyhow!("the thread in the network of {pid} ended")))
+>>>>>>> interposer
 }
 
 fn open(pid: u32) -> anyhow::Result<File> {
@@ -38,6 +75,7 @@ fn open(pid: u32) -> anyhow::Result<File> {
         "process {pid} has the host's own network, expected a container with one to itself"
     );
     Ok(namespace)
+<<<<<<< HEAD
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -117,12 +155,14 @@ impl Inside {
             Inside::Container(resident) => Some(&resident.namespace),
         }
     }
+=======
+>>>>>>> interposer
 }
 
-fn enter(namespace: &File) -> io::Result<()> {
+fn enter(namespace: &File) -> anyhow::Result<()> {
     // SAFETY: a plain system call on an open descriptor; it moves only this thread.
     match unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) } {
         0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+        _ => Err(io::Error::last_os_error()).context("enter a network namespace"),
     }
 }
