@@ -55,7 +55,6 @@ impl<'a> Spot<'a> {
 /// One class: an address capped by one fault or several.
 struct Capped {
     number: u16,
-    link: Link,
     rates: BTreeMap<FaultId, Rate>,
 }
 
@@ -132,7 +131,9 @@ impl Caps {
         let mut failure = None;
         for shaper in self.shapers.values_mut() {
             match shaper.uncap(fault) {
-                Ok(packets) => hit = packets.map_or(hit, |packets| Some(hit.unwrap_or(0) + packets)),
+                Ok(packets) => {
+                    hit = packets.map_or(hit, |packets| Some(hit.unwrap_or(0) + packets))
+                }
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
@@ -219,7 +220,7 @@ impl Shaper {
         };
         let before = htb::class(&mut self.exchange, &self.interface, number)?;
         let not_hit = before.map_or(0, |class| class.packets);
-        let fresh = || Capped { number, link: spot.link.clone(), rates: BTreeMap::new() };
+        let fresh = || Capped { number, rates: BTreeMap::new() };
         let capped = self.capped.entry(address).or_insert_with(fresh);
         capped.rates.insert(fault, Rate { bytes_per_second, not_hit });
         let least = capped.least().unwrap_or(bytes_per_second);
@@ -242,9 +243,8 @@ impl Shaper {
         let class = htb::class(&mut self.exchange, &self.interface, number)?;
         let rate = class.context("its class is not there")?.bytes_per_second;
         ensure!(rate == wanted, "its class has {rate} B/s, expected {wanted}");
-        let picked =
-            htb::filter_address(&mut self.exchange, &self.interface, number, self.by)
-                .context("read its filter back")?;
+        let picked = htb::filter_address(&mut self.exchange, &self.interface, number, self.by)
+            .context("read its filter back")?;
         ensure!(picked == Some(address), "its class gets {picked:?}, expected {address}");
         let interface = self.interface.name.clone();
         Ok(Cap { link: link.clone(), bytes_per_second: rate, interface })

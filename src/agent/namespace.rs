@@ -6,11 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
-<<<<<<< HEAD
-use std::sync::mpsc::{self, Sender};
-=======
-use std::sync::mpsc;
->>>>>>> interposer
+use std::sync::mpsc::{self, Receiver, Sender};
 
 use anyhow::{Context, ensure};
 
@@ -25,13 +21,6 @@ pub fn within<T: Send>(
 ) -> anyhow::Result<T> {
     let namespace = open(pid)?;
     let inside = || {
-<<<<<<< HEAD
-        enter(&namespace).with_context(|| format!("enter the network of process {pid}"))?;
-        work()
-    };
-    std::thread::scope(|scope| scope.spawn(inside).join())
-        .unwrap_or_else(|_| Err(anyhow::anyhow!("the thread in process {pid}'s network panicked")))
-=======
         enter(&namespace)?;
         work()
     };
@@ -62,20 +51,6 @@ pub fn settle<T: 'static, R: Send + 'static>(
     };
     std::thread::Builder::new().name(name).spawn(inside).context("start a thread")?;
     told.recv().unwrap_or_else(|_| Err(anyhow::anyhow!("the thread in the network of {pid} ended")))
->>>>>>> interposer
-}
-
-fn open(pid: u32) -> anyhow::Result<File> {
-    let path = format!("/proc/{pid}/ns/net");
-    let namespace = File::open(&path).with_context(|| format!("open {path}"))?;
-    let ours = std::fs::metadata("/proc/self/ns/net").context("look at our own namespace")?;
-    let theirs = namespace.metadata().with_context(|| format!("look at {path}"))?;
-    ensure!(
-        (ours.dev(), ours.ino()) != (theirs.dev(), theirs.ino()),
-        "process {pid} has the host's own network, expected a container with one to itself"
-    );
-    Ok(namespace)
-<<<<<<< HEAD
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -90,21 +65,9 @@ pub struct Resident {
 impl Resident {
     pub fn enter(pid: u32) -> anyhow::Result<Resident> {
         let namespace = open(pid)?;
-        let entrance = namespace.try_clone().context("keep a namespace open")?;
         let (jobs, queue) = mpsc::channel::<Job>();
-        let (says, entered) = mpsc::channel();
-        let live = move || {
-            // Whoever waits for this hears of a failure, so a thread outside never works.
-            let result = enter(&entrance);
-            let is_inside = result.is_ok();
-            let _ = says.send(result);
-            if is_inside {
-                queue.into_iter().for_each(|job| job());
-            }
-        };
-        std::thread::Builder::new().name(format!("in {pid}")).spawn(live)?;
-        let entered = entered.recv().context("the thread for a namespace ended")?;
-        entered.with_context(|| format!("enter the network of process {pid}"))?;
+        let work = |queue: Receiver<Job>| queue.into_iter().for_each(|job| job());
+        settle(pid, format!("in {pid}"), move || Ok((queue, ())), work)?;
         Ok(Resident { namespace, jobs })
     }
 
@@ -155,8 +118,18 @@ impl Inside {
             Inside::Container(resident) => Some(&resident.namespace),
         }
     }
-=======
->>>>>>> interposer
+}
+
+fn open(pid: u32) -> anyhow::Result<File> {
+    let path = format!("/proc/{pid}/ns/net");
+    let namespace = File::open(&path).with_context(|| format!("open {path}"))?;
+    let ours = std::fs::metadata("/proc/self/ns/net").context("look at our own namespace")?;
+    let theirs = namespace.metadata().with_context(|| format!("look at {path}"))?;
+    ensure!(
+        (ours.dev(), ours.ino()) != (theirs.dev(), theirs.ino()),
+        "process {pid} has the host's own network, expected a container with one to itself"
+    );
+    Ok(namespace)
 }
 
 fn enter(namespace: &File) -> anyhow::Result<()> {

@@ -135,11 +135,14 @@ impl Prober {
         &mut self,
         links: Vec<Link>,
         bytes_per_second: u64,
-        mut passed: impl FnMut(&Link) -> anyhow::Result<Option<u64>>,
+        passed: impl Fn(&Prober, &Link) -> anyhow::Result<Option<u64>>,
     ) -> anyhow::Result<Vec<Speed>> {
         self.round = self.round.wrapping_add(1);
         let burst = Burst::at(bytes_per_second);
-        let before: Vec<Option<u64>> = links.iter().map(&mut passed).collect::<Result<_, _>>()?;
+        let passed_by_now = |prober: &Prober| -> anyhow::Result<Vec<Option<u64>>> {
+            links.iter().map(|link| passed(prober, link)).collect()
+        };
+        let before = passed_by_now(self)?;
         self.drain(|_, _| ())?;
         let mut bursts = Bursts::new(burst, links.clone());
         let started = Instant::now();
@@ -158,8 +161,7 @@ impl Prober {
             }
             self.await_packet()?;
         }
-        let after: Vec<Option<u64>> = links.iter().map(passed).collect::<Result<_, _>>()?;
-        let passed = before.into_iter().zip(after);
+        let passed = before.into_iter().zip(passed_by_now(self)?);
         let passed = passed.map(|(before, after)| Some(after?.saturating_sub(before?)));
         Ok(bursts.report(&passed.collect::<Vec<_>>()))
     }

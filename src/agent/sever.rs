@@ -12,21 +12,22 @@ use super::netlink::{Exchange, Subsystem};
 use super::protocol::Severed;
 
 /// A node's namespace, and the peers' addresses to which its connections are to be closed.
-pub struct End<'a> {
+pub struct NodeEnd<'a> {
     pub inside: &'a Inside,
     pub local: Ipv4Addr,
     pub peers: BTreeSet<Ipv4Addr>,
 }
 
-impl End<'_> {
+impl NodeEnd<'_> {
     fn has(&self, socket: &LiveSocket, port: Option<u16>) -> bool {
         let is_ours = *socket.local.ip() == self.local && self.peers.contains(socket.remote.ip());
-        is_ours && port.is_none_or(|port| [socket.local.port(), socket.remote.port()].contains(&port))
+        is_ours
+            && port.is_none_or(|port| [socket.local.port(), socket.remote.port()].contains(&port))
     }
 }
 
 /// Closes what is live now; connections made meanwhile stay.
-pub fn sever(ends: &[End<'_>], port: Option<u16>) -> anyhow::Result<Severed> {
+pub fn sever(ends: &[NodeEnd<'_>], port: Option<u16>) -> anyhow::Result<Severed> {
     let mut opened = Vec::new();
     for end in ends {
         let exchange = end.inside.run(|| Exchange::open(Subsystem::SocketDiagnosis))?;

@@ -252,8 +252,7 @@ pub fn add_filter(
     selector.extend(address.octets());
     selector.extend(by.offset().to_ne_bytes());
     selector.extend(0u32.to_ne_bytes());
-    let options =
-        Attributes::new().native(1, OURS | u32::from(number)).bytes(5, &selector);
+    let options = Attributes::new().native(1, OURS | u32::from(number)).bytes(5, &selector);
     let attributes = Attributes::new().text(KIND, "u32").nested(OPTIONS, options);
     let added = message(header(interface, 0, OURS, filter_info(number)), &attributes);
     exchange

@@ -47,8 +47,9 @@ impl Burst {
 
     /// What it takes at a rate.
     pub fn takes(self, bytes_per_second: u64) -> Duration {
-        Duration::from_nanos((u128::from(self.bytes()) * 1_000_000_000
-            / u128::from(bytes_per_second.max(1))) as u64)
+        Duration::from_nanos(
+            (u128::from(self.bytes()) * 1_000_000_000 / u128::from(bytes_per_second.max(1))) as u64,
+        )
     }
 
     pub fn encode(self, round: u64, link: u32) -> Vec<u8> {
