@@ -9,6 +9,7 @@
 pub mod protocol;
 
 mod attribute;
+mod clock;
 mod fault_table;
 mod frame;
 mod hold;

@@ -1,22 +1,24 @@
-//! What the agent's threads share: the tables, the lease and the way out to the orchestrator.
+//! What the agent's threads share: the tables, the clocks, the lease and the way out to the orchestrator.
 //!
 //! Nothing waits for the orchestrator while it holds the tables, so healing never waits for it either.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::clock::Clocks;
 use super::fault_table::FaultTables;
 use super::lease::Lease;
 use super::protocol::{Cause, Healed, Message};
 
 pub struct Session {
     tables: Mutex<FaultTables>,
+    clocks: Mutex<Clocks>,
     pub lease: Lease,
 }
 
 impl Session {
     pub fn new(tables: FaultTables, lease: Lease) -> Session {
-        Session { tables: Mutex::new(tables), lease }
+        Session { tables: Mutex::new(tables), clocks: Mutex::default(), lease }
     }
 
     /// A thread that panicked leaves the tables usable: each change was one transaction.
@@ -24,9 +26,25 @@ impl Session {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Likewise: the state of a clock is in the process whose clock it is.
+    pub fn clocks(&self) -> MutexGuard<'_, Clocks> {
+        self.clocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn heal(&self, because: Cause) -> Healed {
-        let (tallies, left) = self.tables().heal();
-        Healed { because, tallies, left }
+        let (tallies, mut left, closed) = {
+            let mut tables = self.tables();
+            let (tallies, left) = tables.heal();
+            (tallies, left, tables.is_closed())
+        };
+        // Links do not wait for a clock that is just being changed.
+        let mut skewed = self.clocks();
+        if closed {
+            skewed.close();
+        }
+        let (clocks, still_skewed) = skewed.heal_all();
+        left.extend(still_skewed);
+        Healed { because, tallies, clocks, left }
     }
 
     /// Heals for good and says so, once.

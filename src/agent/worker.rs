@@ -50,6 +50,16 @@ impl<'a> Worker<'a> {
             Command::Probe { links, bound_ms } => self.probe(&links, bound_ms)?,
             Command::Status => Answer::Status { tables: self.status()? },
             Command::Process { pid } => Answer::Process { process: process::facts(pid)? },
+            Command::SkewClock { pid, offsets } => {
+                Answer::SkewClock { report: self.session.clocks().skew(pid, offsets)? }
+            }
+            Command::ReadClock { pid } => {
+                Answer::ReadClock { report: self.session.clocks().read(pid)? }
+            }
+            Command::HealClock { pid } => {
+                Answer::HealClock { report: self.session.clocks().heal(pid)? }
+            }
+            Command::TryClocks => Answer::TryClocks { trial: self.session.clocks().try_out()? },
             Command::Heartbeat => Answer::Heartbeat,
             Command::Bye => {
                 self.session.end(Cause::Asked);
