@@ -11,6 +11,7 @@ pub mod protocol;
 mod attribute;
 mod cap;
 mod census;
+mod clock;
 mod fault_table;
 mod frame;
 mod hold;

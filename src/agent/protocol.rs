@@ -3,6 +3,7 @@
 //! Data only: it opens no socket and knows neither the engine nor the kernel. Both ends are the same
 //! executable, so there is one version of it and no negotiation.
 
+mod clock;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::{FaultId, Link};
 use crate::op::NodeName;
+pub use clock::{ClockReport, ClockTrial, HealedClock, Offsets, ProcessClock, Shown};
 pub use traffic::{Cap, LinkProbe, Passage, ProbeReport, Severed, Speed};
 
 /// How long a probe waits for a packet that neither arrives nor is counted as dropped.
@@ -89,6 +91,21 @@ pub enum Command {
         start_ticks: u64,
         signal: i32,
     },
+    /// Sets how far the clocks of all processes of a container are off; `pid` is its main process.
+    SkewClock {
+        pid: u32,
+        offsets: Offsets,
+    },
+    /// Asks all processes of a container what their clocks show.
+    ReadClock {
+        pid: u32,
+    },
+    /// Puts the clocks of all processes of a container right, as far as they can be.
+    HealClock {
+        pid: u32,
+    },
+    /// Finds out on a child of the agent's own whether clocks can be skewed here.
+    TryClocks,
     Heartbeat,
     /// Heal everything and end.
     Bye,
@@ -152,6 +169,10 @@ pub enum Answer {
     Process { process: Option<ProcessFacts> },
     Census { residents: Vec<Resident> },
     Signal { sent: bool },
+    SkewClock { report: ClockReport },
+    ReadClock { report: ClockReport },
+    HealClock { report: ClockReport },
+    TryClocks { trial: ClockTrial },
     Heartbeat,
     Bye,
 }
@@ -231,14 +252,17 @@ pub struct Tally {
 pub struct Healed {
     pub because: Cause,
     pub tallies: Vec<Tally>,
-    /// Tables that are still there, and why; empty when all is well.
+    /// Processes whose clocks had been skewed.
+    pub clocks: Vec<HealedClock>,
+    /// Tables and skewed clocks that are still there, and why; empty when all is well.
     pub left: Vec<String>,
 }
 
 impl fmt::Display for Healed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults = self.tallies.iter().map(|tally| tally.fault.to_string());
         let faults: Vec<String> =
-            self.tallies.iter().map(|tally| tally.fault.to_string()).collect();
+            faults.chain(self.clocks.iter().map(HealedClock::to_string)).collect();
         let faults = if faults.is_empty() { "nothing".to_owned() } else { faults.join(", ") };
         write!(f, "healed {faults} because {}", self.because)?;
         if self.left.is_empty() { Ok(()) } else { write!(f, "; left: {}", self.left.join("; ")) }

@@ -65,6 +65,16 @@ impl<'a> Worker<'a> {
             Command::Signal { first, pid, start_ticks, signal } => {
                 Answer::Signal { sent: census::signal(first, pid, start_ticks, signal)? }
             }
+            Command::SkewClock { pid, offsets } => {
+                Answer::SkewClock { report: self.session.clocks().skew(pid, offsets)? }
+            }
+            Command::ReadClock { pid } => {
+                Answer::ReadClock { report: self.session.clocks().read(pid)? }
+            }
+            Command::HealClock { pid } => {
+                Answer::HealClock { report: self.session.clocks().heal(pid)? }
+            }
+            Command::TryClocks => Answer::TryClocks { trial: self.session.clocks().try_out()? },
             Command::Heartbeat => Answer::Heartbeat,
             Command::Bye => {
                 self.session.end(Cause::Asked);
