@@ -76,19 +76,23 @@ pub async fn expire(server: SocketAddr, id: i64, patience: Duration) -> Result<(
 /// The sessions that are connected to a server, sorted by id.
 pub async fn sessions(server: SocketAddr, patience: Duration) -> io::Result<Vec<i64>> {
     let answer = ask(server, "cons", patience).await?;
-    parse_connections(&answer).ok_or_else(|| {
-        let shown: String = answer.chars().take(80).collect();
-        io::Error::other(format!(
-            "`cons` was answered with {shown:?}, expected its connections; its configuration needs \
-             4lw.commands.whitelist=srvr,ruok,cons,dump"
-        ))
-    })
+    parse_connections(&answer).ok_or_else(|| unexpected("cons", &answer))
 }
 
-/// Whether a server lists a session: as connected, or as the owner of ephemeral znodes.
+/// Whether a server holds a session for alive: as such, or as the owner of ephemeral znodes.
+///
+/// A connection may outlive its session for a moment: it is closed when the owner next says anything.
 pub async fn knows_session(server: SocketAddr, id: i64, patience: Duration) -> io::Result<bool> {
-    let (connected, dump) = tokio::join!(sessions(server, patience), ask(server, "dump", patience));
-    Ok(connected?.contains(&id) || lists(&dump?, id))
+    let answer = ask(server, "dump", patience).await?;
+    lists(&answer, id).ok_or_else(|| unexpected("dump", &answer))
+}
+
+fn unexpected(word: &str, answer: &str) -> io::Error {
+    let shown: String = answer.chars().take(80).collect();
+    io::Error::other(format!(
+        "`{word}` was answered with {shown:?}; sessions can be found where the configuration has \
+         4lw.commands.whitelist=srvr,ruok,cons,dump"
+    ))
 }
 
 /// Lines like ` /10.0.0.1:40404[1](queued=0,…,sid=0x100000f0a2b0000,…)`; others have no session.
@@ -107,9 +111,12 @@ fn parse_connections(answer: &str) -> Option<Vec<i64>> {
     Some(ids)
 }
 
-fn lists(dump: &str, id: i64) -> bool {
+/// Whether a dump has a session before it comes to connections; `None` where it is no dump.
+fn lists(dump: &str, id: i64) -> Option<bool> {
+    let dump = dump.strip_prefix("SessionTracker dump:")?;
+    let sessions = dump.split("Connections dump:").next().unwrap_or(dump);
     let name = format!("0x{id:x}");
-    dump.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == name)
+    Some(sessions.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == name))
 }
 
 /// Takes the session over and closes it: the server's code, or `None` where there is no such session.
@@ -197,9 +204,11 @@ mod tests {
         assert_eq!(parse_connections(""), Some(vec![]));
         assert_eq!(parse_connections("cons is not executed because it is not in"), None);
 
-        let dump = "SessionTracker dump:\n1 expire at Fri:\n\t0x100000f0a2b0001\n0xabc:\n\t/e\n";
-        assert!(lists(dump, 0x0100_000f_0a2b_0001) && lists(dump, 0xabc));
-        assert!(!lists(dump, 0xab) && !lists("", 1));
+        let dump = "SessionTracker dump:\n1 expire at Fri:\n\t0x100000f0a2b0001\n0xabc:\n\t/e\n\
+             Connections dump:\n\tsessionId: 0xdead\n";
+        let known = [0x0100_000f_0a2b_0001, 0xabc, 0xab, 0xdead].map(|id| lists(dump, id));
+        assert_eq!(known, [true, true, false, false].map(Some));
+        assert_eq!(lists("dump is not executed because", 1), None);
     }
 
     #[test]

@@ -58,7 +58,9 @@ fn a_server_alone_ends_sessions_whose_owners_come_back_at_once() {
         let scratch = Scratch::new(engine);
         let cluster = scratch.up(1).await;
         for _ in 0..20 {
-            let victim = cluster.connect(&node(1), SESSION).await.expect("a session");
+            // Short, so that it soon says something on a connection that outlived the session.
+            let timeout = Duration::from_secs(3);
+            let victim = cluster.connect(&node(1), timeout).await.expect("a session");
             let session = SessionPick::Id(victim.id());
             let expire = Action::Expire { node: node(1), session };
             tokio::join!(apply(&cluster, &expire), states(&victim));
