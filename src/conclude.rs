@@ -9,8 +9,8 @@ use crate::checker::{
     WellFormed, compose, count_operations, judge,
 };
 use crate::history::History;
-use crate::nemesis::{FaultRecord, NamedNemesis, coverage};
-use crate::report::Results;
+use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
+use crate::report::{Results, clocks, hits, triggers};
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
 
@@ -62,9 +62,23 @@ fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
 fn nemeses(faults: &[NamedFault]) -> Vec<NamedNemesis> {
     let mut seen = BTreeSet::new();
     let first = faults.iter().filter(|named| seen.insert(&named.nemesis));
-    first
-        .map(|named| NamedNemesis { fault: named.nemesis.clone(), target: named.fault.aim() })
-        .collect()
+    first.map(|named| nemesis(&named.nemesis, faults)).collect()
+}
+
+fn nemesis(name: &str, faults: &[NamedFault]) -> NamedNemesis {
+    let own = || faults.iter().filter(|named| named.nemesis == name).map(|named| &named.fault);
+    let mut aims: Vec<String> = Vec::new();
+    for aim in own().map(Fault::aim) {
+        if !aims.contains(&aim) {
+            aims.push(aim);
+        }
+    }
+    NamedNemesis {
+        fault: name.to_owned(),
+        target: aims.join(" | "),
+        pace: own().find_map(|fault| fault.pace),
+        when: own().filter_map(|fault| fault.when.clone()).collect(),
+    }
 }
 
 /// Judges a run from what it left behind. `broken` are failures that the history does not tell.
@@ -75,12 +89,16 @@ pub fn conclude(
     limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
-    let faults = coverage(history, &nemeses(&scenario.faults));
+    let named = nemeses(&scenario.faults);
+    let coverage = coverage(history, &named);
+    let failovers = failovers(history, &named);
+    let (hits, hits_total) = hits(history);
     let told = Told::of(history);
     let harness: Vec<String> = told.harness.iter().chain(broken).cloned().collect();
     let judgement = judge(&Case {
         findings: &findings,
-        faults: &faults,
+        faults: &coverage.summaries,
+        failovers: failovers.as_ref(),
         harness: &harness,
         interrupted: told.interrupted,
         expectations: &scenario.workload.expect,
@@ -100,7 +118,14 @@ pub fn conclude(
         ops: count_operations(history),
         dropped: told.dropped,
         checkers: findings,
-        faults,
+        faults: coverage.summaries,
+        coverage: coverage.cells,
+        skipped: coverage.skipped,
+        triggers: triggers(history, &named),
+        hits,
+        hits_total,
+        clocks: clocks(history),
+        failovers,
         harness,
         repro: scenario.repro(),
         version: scenario.version.clone(),

@@ -52,6 +52,32 @@ impl fmt::Display for Span {
     }
 }
 
+/// A span with a sign: `30s`, `-500ms`. In nanoseconds, up to about 292 years either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct SignedSpan(pub i64);
+
+impl FromStr for SignedSpan {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SignedSpan, String> {
+        let (negative, rest) = match text.trim().strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text.trim().trim_start_matches('+')),
+        };
+        let nanos = i64::try_from(rest.parse::<Span>()?.nanos()).unwrap_or(i64::MAX);
+        Ok(SignedSpan(if negative { -nanos } else { nanos }))
+    }
+}
+
+impl fmt::Display for SignedSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}", Span(Duration::from_nanos(self.0.unsigned_abs())))
+    }
+}
+
+crate::text_form!(SignedSpan, "a duration with a sign, such as 30s or -500ms");
+
 impl Serialize for Span {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

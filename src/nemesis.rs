@@ -1,14 +1,30 @@
 //! Faults as data: what breaks, whom, when; the plan that turns intent into actions; the record of
 //! it. Pure: it names no world.
 
+mod conflict;
 mod coverage;
+mod failovers;
 mod fault;
+mod needs;
+mod node_role;
 mod plan;
 mod record;
 mod schedule;
+mod script;
+mod spread;
+mod target;
+mod trigger;
 
-pub use coverage::{NamedNemesis, coverage};
-pub use fault::{Fault, FaultKind, NemesisSpec, Shape, Target};
-pub use plan::Plan;
+pub use conflict::{Hold, clash};
+pub use coverage::{Coverage, CoverageCell, NamedNemesis, SkippedFault, coverage};
+pub use failovers::{FailoverLoop, Failovers, Overlap, Pacing, Reign, failovers};
+pub use fault::{Fault, FaultKind, NemesisSpec, Order, Shape, Traffic, Turns};
+pub use needs::{Asker, fault_flaw, needs};
+pub use node_role::role_of;
+pub use plan::{Plan, session_id};
 pub use record::{Deed, FaultRecord, Phase};
-pub use schedule::Schedule;
+pub use schedule::{Cause, Due, Entry, Schedule};
+pub use script::{Script, ScriptEntry};
+pub use spread::Spread;
+pub use target::{NamedLink, Target};
+pub use trigger::{Pace, Sought, Times, ViewChange, When, ZnodeChange};

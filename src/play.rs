@@ -25,6 +25,7 @@ pub async fn play<C: Cluster>(
         main: spec.time.nanos(),
         recover_within: spec.recover_within.nanos(),
         faults: scenario.faults.clone(),
+        turns: scenario.turns.clone(),
         rng: rng.fork("run"),
     };
     let source = register.source(rng.fork("workload"));

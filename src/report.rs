@@ -3,8 +3,10 @@
 //! Nothing here reads a clock or a file: the same input gives the same bytes.
 
 mod availability;
+mod clocks;
 mod digest;
 mod headline;
+mod hits;
 mod junit;
 mod page;
 mod plot_data;
@@ -14,9 +16,13 @@ mod scatter;
 mod steps;
 mod terminal;
 mod timeline;
+mod triggers;
 mod words;
 
+pub use clocks::{ClockMove, Reading, clocks};
+pub use hits::{Hit, HitOperation, hits};
 pub use junit::junit;
 pub use page::{ReportInput, html};
 pub use results::{Expected, FaultSummary, OpCounts, Results};
 pub use terminal::{Colours, terminal};
+pub use triggers::{TriggerSummary, TriggeredBy, triggers};

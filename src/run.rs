@@ -5,9 +5,11 @@
 //! view, workload running) → drain (final reads). It never judges and never writes a file.
 
 mod fault;
+mod hit;
 mod invoke;
 mod phase;
 mod sink;
+mod znode;
 
 use std::collections::BTreeMap;
 
@@ -18,11 +20,11 @@ use tokio::time::{Instant, sleep_until};
 
 pub use sink::{Interrupt, Sink};
 
-use crate::cluster::{Action, Client, Cluster, FaultId, View};
+use crate::cluster::{Action, Check, Client, Cluster, Concerning, FaultId, Observed, View};
 use crate::generator::{Context, Generator, Next, Step, Threads, To, What};
 use crate::history::History;
 use crate::name::Name;
-use crate::nemesis::{Deed, FaultRecord, Phase, Schedule};
+use crate::nemesis::{Deed, Entry, FaultRecord, Phase, Schedule, Turns};
 use crate::op::{Call, Event, Kind, Nanos, NodeName, Outcome, Process, Value};
 use crate::rng::Rng;
 use crate::scenario::NamedFault;
@@ -35,6 +37,8 @@ pub struct Settings {
     pub main: Nanos,
     pub recover_within: Nanos,
     pub faults: Vec<NamedFault>,
+    /// Of nemeses whose faults come one at a time.
+    pub turns: BTreeMap<String, Turns>,
     pub rng: Rng,
 }
 
@@ -68,6 +72,7 @@ enum Done<K> {
     Viewed { position: usize, view: View },
     Acted { fault: FaultId, position: usize, step: Step, deeds: Vec<Deed>, errors: Vec<String> },
     Looked { view: View },
+    Verified { fault: FaultId, check: Check },
 }
 
 /// What a client thread is doing.
@@ -107,7 +112,12 @@ struct Loop<'a, C: Cluster, K: Client> {
     look_at: Nanos,
     healthy: bool,
     last_view: View,
+    /// Nemesis steps under way.
+    acting: usize,
     running: FuturesUnordered<LocalBoxFuture<'a, Done<K>>>,
+    /// Watches on znodes: no phase waits for them.
+    watching: FuturesUnordered<LocalBoxFuture<'a, Box<znode::Seen>>>,
+    observing: LocalBoxFuture<'a, Observed>,
     trouble: Option<LocalBoxFuture<'a, String>>,
     sink: &'a mut dyn Sink,
     interrupt: &'a Interrupt,
@@ -124,7 +134,9 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
 ) -> Ran {
     let nodes: Vec<NodeName> = cluster.topology().names().cloned().collect();
     let threads = Threads::new(settings.concurrency, nodes.len());
-    let faults = settings.faults.iter().map(|named| &named.fault);
+    let entries = settings.faults.iter();
+    let entries = entries.map(|named| Entry { nemesis: &named.nemesis, fault: &named.fault });
+    let rng = settings.rng.fork("schedule");
     let run = Loop {
         cluster,
         settings,
@@ -139,7 +151,7 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         work: work.main,
         drain: Some(work.drain),
         work_done: false,
-        schedule: Schedule::new(faults, settings.main),
+        schedule: Schedule::new(entries, &settings.turns, settings.main, &rng),
         rng: settings.rng.fork("nemesis"),
         next_fault: 1,
         in_force: BTreeMap::new(),
@@ -147,7 +159,10 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         look_at: 0,
         healthy: false,
         last_view: View::default(),
+        acting: 0,
         running: FuturesUnordered::new(),
+        watching: FuturesUnordered::new(),
+        observing: cluster.observed().boxed_local(),
         trouble: Some(cluster.trouble().boxed_local()),
         sink,
         interrupt,
@@ -163,6 +178,7 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     async fn drive(mut self) -> Ran {
+        self.watch_znodes();
         self.enter(Phase::Main);
         loop {
             self.note_interrupts();
@@ -177,6 +193,8 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             tokio::select! {
                 biased;
                 Some(done) = self.running.next() => self.complete(done),
+                observed = &mut self.observing => self.observed(observed),
+                Some(seen) = self.watching.next() => self.znode_seen(*seen),
                 what = async { self.trouble.as_mut().expect("checked").await }, if self.trouble.is_some() => {
                     self.trouble = None;
                     self.fail_harness(what);
@@ -184,6 +202,15 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
                 () = self.interrupt.raised() => {}
                 () = async { sleep_until(wake.unwrap_or(self.start)).await }, if wake.is_some() => {}
             }
+        }
+    }
+
+    /// Something that the world was asked to look out for, or a message that a fault has hit.
+    fn observed(&mut self, observed: Observed) {
+        self.observing = self.cluster.observed().boxed_local();
+        match observed.concerning {
+            Concerning::Lookout(lookout) => self.lookout_saw(lookout, &observed),
+            Concerning::Fault(fault) => self.hit(fault, observed),
         }
     }
 
@@ -248,6 +275,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
                 self.acted(fault, position, step, deeds, errors);
             }
             Done::Looked { view } => self.looked(view),
+            Done::Verified { fault, check } => self.verified(fault, check),
         }
     }
 
@@ -266,6 +294,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         let index = self.ran.history.len() as u64;
         let event = Event { index, time: self.now(), kind, process, node, f, key, value, error };
         self.sink.record(&event);
+        self.schedule.observe(&event);
         self.work.observe(&Context::new(event.time, &self.threads), &event);
         self.ran.history.push(event);
     }

@@ -48,6 +48,14 @@ fn words(name: &str, record: &FaultRecord) -> Option<String> {
         FaultRecord::End { fault, .. } => format!("{fault} {name} ends"),
         FaultRecord::Ended { fault, deeds } => format!("{fault} {name} ended: {}", outcomes(deeds)),
         FaultRecord::Skipped { fault, why } => format!("{fault} {name} skipped: {why}"),
+        FaultRecord::Triggered { fault, by, .. } => format!("{fault} {name} triggered: {by}"),
+        FaultRecord::Hit { fault, node, message, .. } => {
+            let reply = message.reply.as_deref().unwrap_or("no reply seen");
+            format!("{fault} {name} hit {} at {node}: {reply}", message.request)
+        }
+        FaultRecord::Verified { fault, check } => {
+            format!("{fault} {name} verified {}: {}", check.what, check.seen)
+        }
         FaultRecord::Dropped { node, count } => {
             format!("{count} operations for {node} found no free process")
         }

@@ -19,7 +19,7 @@ pub use crate::checker::World;
 
 use crate::catalog::Catalog;
 use crate::checker::Identity;
-use crate::nemesis::Target;
+use crate::nemesis::{Target, Turns};
 
 /// Everything that decides what a run does. Saved as `scenario.yaml`, enough to run it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub struct Scenario {
     pub arguments: Vec<String>,
     pub workload: WorkloadSpec,
     pub faults: Vec<NamedFault>,
+    /// Of nemeses whose faults come one at a time: how they take turns.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub turns: BTreeMap<String, Turns>,
     /// Version of Stormglass, and the kernel it ran on; for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub version: String,
@@ -71,6 +74,7 @@ impl Scenario {
             arguments: overrides.arguments(),
             workload,
             faults,
+            turns: BTreeMap::new(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kernel: String::new(),
         };

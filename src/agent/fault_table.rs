@@ -16,7 +16,9 @@ use std::collections::BTreeSet;
 use anyhow::{Context, bail, ensure};
 
 use super::netlink::Socket;
-use super::nftables::{ADDRESS_PAIR_LENGTH, Expressions, TABLE_OWNED, TableChanges};
+use super::nftables::{
+    ADDRESS_PAIR_LENGTH, BaseChain, Expressions, Family, TABLE_OWNED, TableChanges,
+};
 use super::protocol::{Hook, TableSupport, Tally};
 use super::table_reader::{self, AddressPair};
 use crate::cluster::FaultId;
@@ -91,19 +93,22 @@ impl FaultTables {
         self.socket.transact(&changes(&name, self.flags, cut))?;
         self.read_back(fault, cut).inspect_err(|_| {
             // What is not as wanted must not stay; the first error is the one to tell.
-            let _ = self.socket.transact(&TableChanges::new(&name).delete_table().finish());
+            let _ = self
+                .socket
+                .transact(&TableChanges::new(Family::Bridge, &name).delete_table().finish());
         })
     }
 
     fn read_back(&mut self, fault: FaultId, cut: &Cut) -> anyhow::Result<InForce> {
         let name = self.name(fault);
-        let tables = table_reader::tables(&mut self.socket, &name)?;
+        let tables = table_reader::tables(&mut self.socket, Family::Bridge, &name)?;
         let owned = *tables.get(&name).with_context(|| format!("{name} is not there"))?;
         let in_force = self.read(&name, fault, owned)?;
         ensure!(in_force.cut == *cut, "{name} is not as installed: {in_force:?}");
         ensure!(owned == (self.flags & TABLE_OWNED != 0), "{name} is not owned as installed");
         for hook in &cut.hooks {
-            let rules = table_reader::rule_packets(&mut self.socket, &name, hook.name())?;
+            let rules =
+                table_reader::rule_packets(&mut self.socket, Family::Bridge, &name, hook.name())?;
             ensure!(rules.len() == 1, "{name} has {} rules in {}", rules.len(), hook.name());
         }
         Ok(in_force)
@@ -112,7 +117,7 @@ impl FaultTables {
     /// Removes a fault's table; `None` where there was none.
     pub fn remove(&mut self, fault: FaultId) -> anyhow::Result<Option<Tally>> {
         let name = self.name(fault);
-        if !table_reader::tables(&mut self.socket, &name)?.contains_key(&name) {
+        if !table_reader::tables(&mut self.socket, Family::Bridge, &name)?.contains_key(&name) {
             return Ok(None);
         }
         let tally = self.tally(&name, fault)?;
@@ -121,15 +126,15 @@ impl FaultTables {
     }
 
     fn delete(&mut self, name: &str) -> anyhow::Result<()> {
-        self.socket.transact(&TableChanges::new(name).delete_table().finish())?;
-        let left = table_reader::tables(&mut self.socket, name)?;
+        self.socket.transact(&TableChanges::new(Family::Bridge, name).delete_table().finish())?;
+        let left = table_reader::tables(&mut self.socket, Family::Bridge, name)?;
         ensure!(!left.contains_key(name), "{name} is still there after its deletion");
         Ok(())
     }
 
     /// Removes every table of the run: what each had dropped, and which could not be removed.
     pub fn heal(&mut self) -> (Vec<Tally>, Vec<String>) {
-        let names = match table_reader::tables(&mut self.socket, &self.prefix) {
+        let names = match table_reader::tables(&mut self.socket, Family::Bridge, &self.prefix) {
             Ok(names) => names,
             Err(error) => return (Vec::new(), vec![format!("tables unknown: {error:#}")]),
         };
@@ -149,7 +154,7 @@ impl FaultTables {
     }
 
     pub fn in_force(&mut self) -> anyhow::Result<Vec<InForce>> {
-        let tables = table_reader::tables(&mut self.socket, &self.prefix)?;
+        let tables = table_reader::tables(&mut self.socket, Family::Bridge, &self.prefix)?;
         let faults = tables.into_iter().filter_map(|(name, owned)| {
             let fault = self.fault(&name)?;
             Some((name, fault, owned))
@@ -159,7 +164,7 @@ impl FaultTables {
     }
 
     pub fn tallies(&mut self) -> anyhow::Result<Vec<Tally>> {
-        let tables = table_reader::tables(&mut self.socket, &self.prefix)?;
+        let tables = table_reader::tables(&mut self.socket, Family::Bridge, &self.prefix)?;
         let faults: Vec<_> =
             tables.into_keys().filter_map(|name| Some((self.fault(&name)?, name))).collect();
         faults.into_iter().map(|(fault, name)| self.tally(&name, fault)).collect()
@@ -173,7 +178,7 @@ impl FaultTables {
     }
 
     fn tally(&mut self, name: &str, fault: FaultId) -> anyhow::Result<Tally> {
-        match table_reader::rule_packets(&mut self.socket, name, DROPPED)?[..] {
+        match table_reader::rule_packets(&mut self.socket, Family::Bridge, name, DROPPED)?[..] {
             [Some(probes), Some(packets)] => Ok(Tally { fault, packets, probes }),
             ref rules => bail!("{name} counts {rules:?} in {DROPPED}, expected two counters"),
         }
@@ -193,7 +198,7 @@ fn try_table(socket: &mut Socket, prefix: &str, flags: u32) -> anyhow::Result<()
     let name = format!("{prefix}trial");
     let nothing = Cut { hooks: Hook::ALL.into(), pairs: BTreeSet::new() };
     let mut all = changes(&name, flags, &nothing);
-    all.extend(TableChanges::new(&name).delete_table().finish());
+    all.extend(TableChanges::new(Family::Bridge, &name).delete_table().finish());
     socket.transact(&all)
 }
 
@@ -202,7 +207,7 @@ fn changes(name: &str, flags: u32, cut: &Cut) -> Vec<super::frame::Change> {
     let pairs: Vec<[u8; ADDRESS_PAIR_LENGTH]> = cut.pairs.iter().copied().map(set_key).collect();
     let (first_port, last_port) = (*PROBE_PORTS.start(), *PROBE_PORTS.end());
     let probes = Expressions::new().udp_to_ports(first_port, last_port).count().drop();
-    let table = TableChanges::new(name)
+    let table = TableChanges::new(Family::Bridge, name)
         .add_table(flags)
         .delete_table()
         .add_table(flags)
@@ -212,7 +217,9 @@ fn changes(name: &str, flags: u32, cut: &Cut) -> Vec<super::frame::Change> {
         .add_rule(DROPPED, Expressions::new().count().drop());
     let hooked = cut.hooks.iter().fold(table, |table, hook| {
         let matched = Expressions::new().ethertype_ipv4().source_and_destination_in(LINKS);
-        table.add_base_chain(*hook).add_rule(hook.name(), matched.jump(DROPPED))
+        table
+            .add_base_chain(BaseChain::of_bridge(*hook))
+            .add_rule(hook.name(), matched.jump(DROPPED))
     });
     hooked.finish()
 }

@@ -1,13 +1,24 @@
-//! The few nf_tables changes and expressions that fault tables are made of, in the bridge family.
+//! The few nf_tables changes and expressions that our tables are made of, in the families that we use.
 //!
 //! It says what to change and sends nothing. Every number here is the kernel's
 //! (`linux/netfilter/nf_tables.h`).
+
+use std::net::Ipv4Addr;
 
 use super::attribute::Attributes;
 use super::frame::{APPEND, CREATE, Change};
 use super::protocol::Hook;
 
-pub const BRIDGE: u8 = 7;
+/// Whose packets a table sees. A table's name is unique within its family and namespace only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4 and IPv6 of one namespace.
+    Inet = 1,
+    /// IPv4 of one namespace.
+    Ip = 2,
+    /// What the bridges of one namespace pass on.
+    Bridge = 7,
+}
 
 pub const GET_TABLE: u16 = 1;
 pub const GET_CHAIN: u16 = 4;
@@ -25,7 +36,7 @@ const NEW_SET_ELEMENTS: u16 = 12;
 pub const TABLE_OWNED: u32 = 2;
 
 /// Before the bridge family's own filter chains, and before iptables sees bridged packets.
-const PRIORITY: i32 = -300;
+const BRIDGE_PRIORITY: i32 = -300;
 const POLICY_ACCEPT: u32 = 1;
 const TYPE_IPV4_ADDRESS: u32 = 7;
 /// Two fields in one key; `nft list` aborts on any other type number.
@@ -35,6 +46,7 @@ pub const ADDRESS_PAIR_LENGTH: usize = 8;
 const ELEMENTS_PER_CHANGE: usize = 1000;
 
 const META_PROTOCOL: u32 = 1;
+const META_MARK: u32 = 3;
 const META_TRANSPORT: u32 = 16;
 const PAYLOAD_NETWORK: u32 = 1;
 const PAYLOAD_TRANSPORT: u32 = 2;
@@ -50,27 +62,75 @@ const VERDICT_REGISTER: u32 = 0;
 #[derive(Clone, Copy)]
 pub enum Comparison {
     Equal = 0,
+    Unequal = 1,
     AtMost = 3,
     AtLeast = 5,
 }
 
+/// Where a packet is looked at. The numbers are the same in all our families.
+pub const PREROUTING: u32 = 0;
+pub const INPUT: u32 = 1;
+pub const FORWARD: u32 = 2;
+pub const OUTPUT: u32 = 3;
+
 pub fn hook_number(hook: Hook) -> u32 {
     match hook {
-        Hook::Input => 1,
-        Hook::Forward => 2,
-        Hook::Output => 3,
+        Hook::Input => INPUT,
+        Hook::Forward => FORWARD,
+        Hook::Output => OUTPUT,
+    }
+}
+
+/// What a base chain may do with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChainKind {
+    Filter,
+    /// It sees the first packet of each connection and decides for the whole connection.
+    Nat,
+}
+
+impl ChainKind {
+    fn name(self) -> &'static str {
+        match self {
+            ChainKind::Filter => "filter",
+            ChainKind::Nat => "nat",
+        }
+    }
+}
+
+/// A chain through which the kernel sends what passes a hook; it lets pass what no rule takes.
+#[derive(Clone, Copy, Debug)]
+pub struct BaseChain<'a> {
+    pub name: &'a str,
+    pub kind: ChainKind,
+    /// One of `PREROUTING`, `INPUT`, `FORWARD`, `OUTPUT`.
+    pub hook: u32,
+    /// Lower ones see the packet first.
+    pub priority: i32,
+}
+
+impl BaseChain<'static> {
+    /// The filter chain of a hook on a bridge's path, by the hook's name.
+    pub fn of_bridge(hook: Hook) -> BaseChain<'static> {
+        BaseChain {
+            name: hook.name(),
+            kind: ChainKind::Filter,
+            hook: hook_number(hook),
+            priority: BRIDGE_PRIORITY,
+        }
     }
 }
 
 /// Changes to one table, in order; one transaction.
 pub struct TableChanges<'a> {
+    family: Family,
     table: &'a str,
     changes: Vec<Change>,
 }
 
 impl<'a> TableChanges<'a> {
-    pub fn new(table: &'a str) -> TableChanges<'a> {
-        TableChanges { table, changes: Vec::new() }
+    pub fn new(family: Family, table: &'a str) -> TableChanges<'a> {
+        TableChanges { family, table, changes: Vec::new() }
     }
 
     pub fn finish(self) -> Vec<Change> {
@@ -79,7 +139,8 @@ impl<'a> TableChanges<'a> {
 
     fn push(mut self, kind: u16, flags: u16, attributes: Attributes, what: &str) -> Self {
         let purpose = format!("{what} nftables table {}", self.table);
-        self.changes.push(Change { kind, flags, family: BRIDGE, attributes, purpose });
+        let family = self.family as u8;
+        self.changes.push(Change { kind, flags, family, attributes, purpose });
         self
     }
 
@@ -104,15 +165,14 @@ impl<'a> TableChanges<'a> {
         self.push(NEW_CHAIN, CREATE, attributes, "add a chain to")
     }
 
-    /// A chain through which the kernel sends what passes this hook.
-    pub fn add_base_chain(self, hook: Hook) -> Self {
-        let place = Attributes::new().number(1, hook_number(hook)).number(2, PRIORITY as u32);
+    pub fn add_base_chain(self, chain: BaseChain<'_>) -> Self {
+        let place = Attributes::new().number(1, chain.hook).number(2, chain.priority as u32);
         let attributes = self
             .named()
-            .text(3, hook.name())
+            .text(3, chain.name)
             .nested(4, place)
             .number(5, POLICY_ACCEPT)
-            .text(7, "filter");
+            .text(7, chain.kind.name());
         self.push(NEW_CHAIN, CREATE, attributes, "add a hook to")
     }
 
@@ -197,6 +257,35 @@ impl Expressions {
             .load_payload(PAYLOAD_TRANSPORT, 2, 2, REGISTER)
             .compare(Comparison::AtLeast, &first.to_be_bytes())
             .compare(Comparison::AtMost, &last.to_be_bytes())
+    }
+
+    pub fn tcp_to_port(self, port: u16) -> Expressions {
+        self.load_meta(META_TRANSPORT)
+            .compare(Comparison::Equal, &[libc::IPPROTO_TCP as u8])
+            .load_payload(PAYLOAD_TRANSPORT, 2, 2, REGISTER)
+            .compare(Comparison::Equal, &port.to_be_bytes())
+    }
+
+    pub fn from_address(self, address: Ipv4Addr) -> Expressions {
+        self.load_payload(PAYLOAD_NETWORK, 12, 4, REGISTER)
+            .compare(Comparison::Equal, &address.octets())
+    }
+
+    pub fn to_address(self, address: Ipv4Addr) -> Expressions {
+        self.load_payload(PAYLOAD_NETWORK, 16, 4, REGISTER)
+            .compare(Comparison::Equal, &address.octets())
+    }
+
+    /// Only what sockets without this mark send.
+    pub fn not_marked(self, mark: u32) -> Expressions {
+        self.load_meta(META_MARK).compare(Comparison::Unequal, &mark.to_ne_bytes())
+    }
+
+    /// Sends the connection to this port of the namespace itself. In chains of kind `Nat` only.
+    pub fn redirect(self, port: u16) -> Expressions {
+        let value = Attributes::new().bytes(1, &port.to_be_bytes());
+        let data = Attributes::new().number(1, REGISTER).nested(2, value);
+        self.push("immediate", data).push("redir", Attributes::new().number(1, REGISTER))
     }
 
     pub fn count(self) -> Expressions {

@@ -3,6 +3,8 @@
 //! Data only: it opens no socket and knows neither the engine nor the kernel. Both ends are the same
 //! executable, so there is one version of it and no negotiation.
 
+mod traffic;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::{FaultId, Link};
 use crate::op::NodeName;
+pub use traffic::{Cap, LinkProbe, Passage, ProbeReport, Severed, Speed};
 
 /// How long a probe waits for a packet that neither arrives nor is counted as dropped.
 pub const PROBE_BOUND_MS: u64 = 250;
@@ -40,7 +43,27 @@ pub enum Command {
     Join {
         fault: FaultId,
     },
-    /// Removes every table of the run, whoever installed it.
+    /// Closes the live TCP connections between the ends of these links.
+    Sever {
+        links: BTreeSet<Link>,
+        port: Option<u16>,
+    },
+    /// Lets at most so much pass on each of these links. The same fault again replaces its caps.
+    Throttle {
+        fault: FaultId,
+        links: BTreeSet<Link>,
+        bytes_per_second: u64,
+    },
+    /// Removes exactly this fault's caps.
+    Unthrottle {
+        fault: FaultId,
+    },
+    /// Sends bursts over these links that would take a while at this rate, and sees how long they take.
+    Measure {
+        links: BTreeSet<Link>,
+        bytes_per_second: u64,
+    },
+    /// Removes every table of the run and every cap at its nodes, whoever installed it.
     Heal,
     /// What each table has dropped so far.
     Counters,
@@ -118,6 +141,10 @@ pub enum Answer {
     Enroll,
     Cut { table: Table },
     Join { tally: Option<Tally> },
+    Sever { severed: Severed },
+    Throttle { caps: Vec<Cap> },
+    Unthrottle { packets: Option<u64> },
+    Measure { speeds: Vec<Speed> },
     Heal { healed: Healed },
     Counters { tallies: Vec<Tally> },
     Probe { report: ProbeReport },
@@ -237,54 +264,6 @@ impl fmt::Display for Cause {
             Cause::EndOfInput => "the input ended",
             Cause::Terminated => "told to terminate",
         })
-    }
-}
-
-/// What became of the probes sent over some links.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProbeReport {
-    pub links: Vec<LinkProbe>,
-    pub sent: u64,
-    /// How many of them our own tables counted.
-    pub dropped: u64,
-    pub took_us: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinkProbe {
-    pub link: Link,
-    pub passage: Passage,
-    /// The sender's own kernel refused the packet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// The fate of a link's probes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Passage {
-    Arrived {
-        after_us: u64,
-    },
-    /// Not arrived, and our tables counted every packet that is missing.
-    Dropped,
-    /// Not arrived within the bound, and not all that is missing was counted.
-    Silent,
-}
-
-impl Passage {
-    pub fn is_open(self) -> bool {
-        matches!(self, Passage::Arrived { .. })
-    }
-}
-
-impl fmt::Display for Passage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Passage::Arrived { .. } => f.write_str("open"),
-            Passage::Dropped => f.write_str("cut"),
-            Passage::Silent => f.write_str("silent"),
-        }
     }
 }
 

@@ -1,22 +1,24 @@
-//! What the agent's threads share: the tables, the lease and the way out to the orchestrator.
+//! What the agent's threads share: the tables, the caps, the lease and the way out to the orchestrator.
 //!
-//! Nothing waits for the orchestrator while it holds the tables, so healing never waits for it either.
+//! Nothing waits for the orchestrator while it holds tables or caps, so healing never waits for it either.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::cap::Caps;
 use super::fault_table::FaultTables;
 use super::lease::Lease;
-use super::protocol::{Cause, Healed, Message};
+use super::protocol::{Cause, Healed, Message, Tally};
 
 pub struct Session {
     tables: Mutex<FaultTables>,
+    caps: Mutex<Caps>,
     pub lease: Lease,
 }
 
 impl Session {
     pub fn new(tables: FaultTables, lease: Lease) -> Session {
-        Session { tables: Mutex::new(tables), lease }
+        Session { tables: Mutex::new(tables), caps: Mutex::default(), lease }
     }
 
     /// A thread that panicked leaves the tables usable: each change was one transaction.
@@ -24,8 +26,17 @@ impl Session {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Each change of a cap is recorded before it is made, so one that was cut short can be taken back.
+    pub fn caps(&self) -> MutexGuard<'_, Caps> {
+        self.caps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn heal(&self, because: Cause) -> Healed {
-        let (tallies, left) = self.tables().heal();
+        let (mut tallies, mut left) = self.tables().heal();
+        let (hit, caps_left) = self.caps().heal();
+        let capped = hit.into_iter().map(|(fault, packets)| Tally { fault, packets, probes: 0 });
+        tallies.extend(capped);
+        left.extend(caps_left);
         Healed { because, tallies, left }
     }
 
@@ -37,6 +48,7 @@ impl Session {
                 return;
             }
             tables.close();
+            self.caps().close();
         }
         self.say(&Message::Healed { healed: self.heal(because) });
     }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::attribute::{self, Attributes, dig, find, take};
 use super::netlink::Socket;
 use super::nftables::{
-    BRIDGE, GET_CHAIN, GET_RULE, GET_SET_ELEMENTS, GET_TABLE, TABLE_OWNED, hook_number,
+    Family, GET_CHAIN, GET_RULE, GET_SET_ELEMENTS, GET_TABLE, TABLE_OWNED, hook_number,
 };
 use super::protocol::Hook;
 
@@ -16,8 +16,12 @@ use super::protocol::Hook;
 pub type AddressPair = (Ipv4Addr, Ipv4Addr);
 
 /// The tables whose names begin so, and whether the kernel ties each to its owner's socket.
-pub fn tables(socket: &mut Socket, prefix: &str) -> anyhow::Result<BTreeMap<String, bool>> {
-    let found = socket.dump(GET_TABLE, BRIDGE, &Attributes::new())?;
+pub fn tables(
+    socket: &mut Socket,
+    family: Family,
+    prefix: &str,
+) -> anyhow::Result<BTreeMap<String, bool>> {
+    let found = socket.dump(GET_TABLE, family as u8, &Attributes::new())?;
     let named = found.iter().filter_map(|table| {
         let name = attribute::text(find(table, 1)?);
         let flags = find(table, 2).and_then(attribute::number).unwrap_or(0);
@@ -26,9 +30,9 @@ pub fn tables(socket: &mut Socket, prefix: &str) -> anyhow::Result<BTreeMap<Stri
     Ok(named.filter(|(name, _)| name.starts_with(prefix)).collect())
 }
 
-/// The hooks through which packets reach the table.
+/// The hooks through which packets reach a table of the bridge family.
 pub fn hooks(socket: &mut Socket, table: &str) -> anyhow::Result<BTreeSet<Hook>> {
-    let found = socket.dump(GET_CHAIN, BRIDGE, &Attributes::new().text(1, table))?;
+    let found = socket.dump(GET_CHAIN, Family::Bridge as u8, &Attributes::new().text(1, table))?;
     let numbers: BTreeSet<u32> = found
         .iter()
         .filter(|chain| is_in(chain, table))
@@ -37,14 +41,14 @@ pub fn hooks(socket: &mut Socket, table: &str) -> anyhow::Result<BTreeSet<Hook>>
     Ok(Hook::ALL.into_iter().filter(|hook| numbers.contains(&hook_number(*hook))).collect())
 }
 
-/// The pairs in a set.
+/// The pairs in a set of a table of the bridge family.
 pub fn address_pairs(
     socket: &mut Socket,
     table: &str,
     set: &str,
 ) -> anyhow::Result<BTreeSet<AddressPair>> {
     let request = Attributes::new().text(1, table).text(2, set);
-    let found = socket.dump(GET_SET_ELEMENTS, BRIDGE, &request)?;
+    let found = socket.dump(GET_SET_ELEMENTS, Family::Bridge as u8, &request)?;
     let lists = found.iter().filter_map(|part| find(part, 3));
     let keys = lists.flat_map(attribute::decode).filter_map(|(_, element)| dig(element, &[1, 1]));
     keys.map(|key| address_pair(key).context("nftables gave a set element of an odd size"))
@@ -54,11 +58,12 @@ pub fn address_pairs(
 /// The packets that each rule of a chain counted, in the chain's order; absent where none counts.
 pub fn rule_packets(
     socket: &mut Socket,
+    family: Family,
     table: &str,
     chain: &str,
 ) -> anyhow::Result<Vec<Option<u64>>> {
     let request = Attributes::new().text(1, table).text(2, chain);
-    let found = socket.dump(GET_RULE, BRIDGE, &request)?;
+    let found = socket.dump(GET_RULE, family as u8, &request)?;
     let rules = found.iter().filter(|rule| is_in(rule, table));
     let rules = rules.filter(|rule| find(rule, 2).map(attribute::text).as_deref() == Some(chain));
     Ok(rules.map(|rule| counted_packets(rule)).collect())

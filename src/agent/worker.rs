@@ -1,5 +1,7 @@
 //! Does what requests ask, one after another, and answers.
 
+mod links;
+
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -46,7 +48,15 @@ impl<'a> Worker<'a> {
             Command::Enroll { nodes } => self.enroll(nodes)?,
             Command::Cut { fault, links } => self.cut(fault, &links)?,
             Command::Join { fault } => Answer::Join { tally: self.session.tables().remove(fault)? },
-            Command::Heal => Answer::Heal { healed: self.session.heal(Cause::Asked) },
+            Command::Sever { links, port } => self.sever(&links, port)?,
+            Command::Throttle { fault, links, bytes_per_second } => {
+                self.throttle(fault, &links, bytes_per_second)?
+            }
+            Command::Unthrottle { fault } => self.unthrottle(fault)?,
+            Command::Measure { links, bytes_per_second } => {
+                self.measure(&links, bytes_per_second)?
+            }
+            Command::Heal => self.heal(),
             Command::Counters => Answer::Counters { tallies: self.session.tables().tallies()? },
             Command::Probe { links, bound_ms } => self.probe(&links, bound_ms)?,
             Command::Status => Answer::Status { tables: self.status()? },
@@ -61,6 +71,12 @@ impl<'a> Worker<'a> {
                 Answer::Bye
             }
         })
+    }
+
+    fn heal(&self) -> Answer {
+        let mut healed = self.session.heal(Cause::Asked);
+        healed.left.extend(self.sweep_caps());
+        Answer::Heal { healed }
     }
 
     fn greet(&self) -> anyhow::Result<Greeting> {
@@ -91,9 +107,7 @@ impl<'a> Worker<'a> {
         ensure!(!links.is_empty(), "a cut of no links cannot act, expected one link or more");
         let mut cut = Cut { hooks: BTreeSet::new(), pairs: BTreeSet::new() };
         for link in links {
-            let (from, from_place) = self.prober.address(&link.from)?;
-            let (to, to_place) = self.prober.address(&link.to)?;
-            ensure!(from != to, "link {link} begins and ends at {from}, expected two nodes");
+            let ((from, from_place), (to, to_place)) = self.ends(link)?;
             cut.pairs.insert((from, to));
             cut.hooks.insert(match (from_place, to_place) {
                 (Place::Host, _) => Hook::Output,

@@ -5,6 +5,7 @@
 
 mod connection;
 mod plan;
+mod traffic;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

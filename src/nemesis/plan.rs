@@ -1,9 +1,21 @@
 //! From intent to actions: resolves the target against the view of this moment and draws the sides.
 
+mod scene;
+mod shape;
+pub(super) mod tap;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
-use crate::cluster::{Action, FaultId, Link, NodeState, Topology, View};
-use crate::nemesis::fault::{Fault, FaultKind, Shape, Target};
+use scene::{Among, Scene};
+
+use crate::cluster::{
+    Action, Clock, Effect, FaultId, Form, Link, MessageRule, Pattern, SessionPick, Topology, View,
+};
+use crate::nemesis::fault::{Fault, FaultKind};
+use crate::nemesis::target::Target;
+use crate::nemesis::trigger::Times;
 use crate::op::NodeName;
 use crate::rng::Rng;
 
@@ -17,6 +29,8 @@ pub struct Plan {
 
 impl Fault {
     /// Plans this fault now, or says why there is nothing to do (`leader` while nobody leads).
+    ///
+    /// The fault has no flaw, and a message fault knows its pattern.
     pub fn plan(
         &self,
         id: FaultId,
@@ -24,210 +38,140 @@ impl Fault {
         view: &View,
         rng: &mut Rng,
     ) -> Result<Plan, String> {
-        let names: Vec<NodeName> = topology.names().cloned().collect();
-        let targets = match self.shape {
-            Some(Shape::Halves) => {
-                let half = names.len() / 2 + (rng.below(2) as usize) * (names.len() % 2);
-                draw(&names, half, rng)
+        let scene = Scene { topology, view };
+        match self.fault {
+            FaultKind::Partition => shape::plan(self, id, &scene, rng),
+            FaultKind::Kill => self.each(&scene, rng, |node| Action::Kill { node }),
+            FaultKind::Stop => self.each(&scene, rng, |node| Action::Stop { node }),
+            FaultKind::Pause => self.each(&scene, rng, |node| Action::Pause { node }),
+            FaultKind::Crash => self.each(&scene, rng, |node| Action::Crash { node }),
+            FaultKind::Clock => {
+                let (clock, by_ns) = (self.clock.unwrap_or(Clock::Wall), lacking(self.by, "by")?.0);
+                self.each(&scene, rng, |node| Action::Skew { node, clock, by_ns })
             }
-            Some(Shape::MajorityMinority) => draw(&names, names.len().div_ceil(2) - 1, rng),
-            _ => self.resolve(&names, topology, view, rng)?,
-        };
-        let actions = match self.fault {
-            FaultKind::Kill => each(&targets, |node| Action::Kill { node }),
-            FaultKind::Pause => each(&targets, |node| Action::Pause { node }),
-            FaultKind::Partition => {
-                let links = self.links(&names, &targets);
-                if links.is_empty() {
-                    return Err(format!(
-                        "a partition of {} nodes has nobody on one side",
-                        names.len()
-                    ));
-                }
-                vec![Action::Cut { fault: id, links, manner: Default::default() }]
+            FaultKind::ExpireSession => {
+                let session = self.session_pick(rng)?;
+                self.each(&scene, rng, |node| Action::Expire { node, session })
             }
-        };
+            FaultKind::Sever => {
+                let (targets, links) = self.links(&scene, true, rng)?;
+                Ok(Plan { targets, actions: vec![Action::Sever { links, port: self.port }] })
+            }
+            FaultKind::Resign => resign(&scene, rng),
+            FaultKind::Throttle => {
+                let (targets, links) = self.links(&scene, false, rng)?;
+                let bytes_per_second = lacking(self.bytes_per_second, "bytes_per_second")?;
+                let action = Action::Throttle { fault: id, links, bytes_per_second };
+                Ok(Plan { targets, actions: vec![action] })
+            }
+            FaultKind::Message | FaultKind::Toxic => self.interpose(id, &scene, rng),
+        }
+    }
+
+    fn each(
+        &self,
+        scene: &Scene,
+        rng: &mut Rng,
+        action: impl Fn(NodeName) -> Action,
+    ) -> Result<Plan, String> {
+        let targets = scene.resolve(self.aimed_at()?, Among::Up, &[], rng)?;
+        let actions = targets.iter().copied().map(action).collect();
         Ok(Plan { targets, actions })
     }
 
-    fn resolve(
+    fn aimed_at(&self) -> Result<&Target, String> {
+        self.target.as_ref().ok_or_else(|| "the fault has no `target`".to_owned())
+    }
+
+    /// The links that `link` names, or all between the target's nodes and the others.
+    fn links(
         &self,
-        names: &[NodeName],
-        topology: &Topology,
-        view: &View,
+        scene: &Scene,
+        with_clients: bool,
         rng: &mut Rng,
-    ) -> Result<Vec<NodeName>, String> {
-        let target = self.target.clone().unwrap_or(Target::All);
-        let chosen = match &target {
-            Target::All => names.to_vec(),
-            Target::One => draw(names, 1, rng),
-            Target::Minority => draw(names, names.len().div_ceil(2) - 1, rng),
-            Target::Majority => draw(names, names.len() / 2 + 1, rng),
-            Target::Leader => view.leaders().cloned().collect(),
-            Target::Role(role) => topology.with_role(*role).map(|node| node.name).collect(),
-            Target::Node(name) => topology.node(name).map(|node| node.name).into_iter().collect(),
-        };
-        if chosen.is_empty() {
-            return Err(match target {
-                Target::Leader => "no node claims to lead now".into(),
-                other => format!("no node fits the target `{other}`"),
-            });
+    ) -> Result<(Vec<NodeName>, BTreeSet<Link>), String> {
+        if let Some(link) = &self.link {
+            return scene.resolve_link(link, rng);
         }
-        let down = |name: &NodeName| {
-            view.nodes
-                .get(name)
-                .is_some_and(|node| matches!(node.state, NodeState::Down | NodeState::Paused))
-        };
-        if self.fault != FaultKind::Partition && chosen.iter().all(down) {
-            return Err(format!("{} is down or paused already", chosen.join(", ")));
+        let targets = scene.resolve(self.aimed_at()?, Among::UpIfAny, &[], rng)?;
+        let mut links = scene.links_of(&targets);
+        if with_clients {
+            links.extend(scene.links_to_clients(&targets));
         }
-        Ok(chosen)
+        match links.is_empty() {
+            true => Err("there is no other node to have a link with".into()),
+            false => Ok((targets, links)),
+        }
     }
 
-    fn links(&self, names: &[NodeName], targets: &[NodeName]) -> BTreeSet<Link> {
-        let one_way = self.shape == Some(Shape::OneWay);
-        let mut links = BTreeSet::new();
-        for inside in targets {
-            for outside in names.iter().filter(|name| !targets.contains(name)) {
-                links.insert(Link { from: *outside, to: *inside });
-                if !one_way {
-                    links.insert(Link { from: *inside, to: *outside });
-                }
+    fn interpose(&self, id: FaultId, scene: &Scene, rng: &mut Rng) -> Result<Plan, String> {
+        let (targets, taps) = match &self.link {
+            Some(link) => {
+                let (targets, links) = scene.resolve_link(link, rng)?;
+                let taps = tap::on_links(self.port, links.iter().map(ends), scene.topology);
+                (targets, taps)
             }
-        }
-        links
-    }
-}
-
-fn each(targets: &[NodeName], action: impl Fn(NodeName) -> Action) -> Vec<Action> {
-    targets.iter().cloned().map(action).collect()
-}
-
-/// A random subset of this size, in topology order.
-fn draw(names: &[NodeName], size: usize, rng: &mut Rng) -> Vec<NodeName> {
-    let mut order: Vec<usize> = (0..names.len()).collect();
-    rng.shuffle(&mut order);
-    order.truncate(size);
-    order.sort_unstable();
-    order.into_iter().map(|position| names[position]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-
-    use super::*;
-    use crate::cluster::{Node, NodeView, Role};
-    use crate::duration::Span;
-
-    fn topology(count: usize) -> Topology {
-        let node = |number: usize| Node {
-            name: format!("zookeeper{number}").into(),
-            role: Role::Zookeeper,
-            address: [10, 0, 0, number as u8].into(),
-        };
-        Topology { nodes: (1..=count).map(node).collect() }
-    }
-
-    fn view(topology: &Topology, leader: Option<usize>) -> View {
-        let nodes = topology.names().enumerate().map(|(position, name)| {
-            let leads = leader == Some(position + 1);
-            (
-                *name,
-                NodeView { state: NodeState::Serving, leads, epoch: None, detail: String::new() },
-            )
-        });
-        View { nodes: nodes.collect() }
-    }
-
-    fn fault(kind: FaultKind, shape: Option<Shape>, target: Option<Target>) -> Fault {
-        let [after, lasts, every] = [5, 10, 20].map(Span::seconds);
-        Fault { fault: kind, shape, target, after, lasts, every }
-    }
-
-    fn plan(fault: &Fault, nodes: usize, leader: Option<usize>, seed: u64) -> Result<Plan, String> {
-        let topology = topology(nodes);
-        fault.plan(FaultId(1), &topology, &view(&topology, leader), &mut Rng::from_seed(seed))
-    }
-
-    fn cut(plan: &Plan) -> &BTreeSet<Link> {
-        match &plan.actions[..] {
-            [Action::Cut { links, .. }] => links,
-            other => panic!("expected one cut, found {other:?}"),
-        }
-    }
-
-    #[test]
-    fn halves_cut_both_ways_between_two_sides_and_nothing_within() {
-        let mut sizes = BTreeSet::new();
-        for seed in 0..50 {
-            let plan = plan(&fault(FaultKind::Partition, Some(Shape::Halves), None), 5, None, seed)
-                .unwrap();
-            let inside = plan.targets.len();
-            sizes.insert(inside);
-            let links = cut(&plan);
-            assert_eq!(links.len(), 2 * inside * (5 - inside));
-            for link in links {
-                assert_ne!(plan.targets.contains(&link.from), plan.targets.contains(&link.to));
+            None => {
+                let targets = scene.resolve(self.aimed_at()?, Among::UpIfAny, &[], rng)?;
+                let taps = tap::at_nodes(self.port, targets.iter().copied(), scene.topology);
+                (targets, taps)
             }
+        };
+        let action = Action::Interpose { fault: id, taps, effect: self.effect()? };
+        Ok(Plan { targets, actions: vec![action] })
+    }
+
+    fn effect(&self) -> Result<Effect, String> {
+        if self.fault == FaultKind::Toxic {
+            return Ok(Effect::Toxic(lacking(self.toxic, "toxic")?));
         }
-        assert_eq!(sizes, BTreeSet::from([2, 3]));
+        let pattern: Pattern = lacking(self.message.clone(), "message")?;
+        let form: Form = lacking(self.form, "form")?;
+        let nth = self.nth.unwrap_or(1);
+        let times = match self.times.unwrap_or_default() {
+            Times::Always => None,
+            some => Some(u64::from(some.limit())),
+        };
+        Ok(Effect::Message(MessageRule { pattern, form, nth, times, delay: self.delay }))
     }
 
-    #[test]
-    fn the_minority_side_is_a_minority_for_odd_and_even_ensembles() {
-        let majority_minority = fault(FaultKind::Partition, Some(Shape::MajorityMinority), None);
-        for (nodes, minority) in [(3, 1), (4, 1), (5, 2), (6, 2), (7, 3)] {
-            assert_eq!(plan(&majority_minority, nodes, None, 1).unwrap().targets.len(), minority);
+    fn session_pick(&self, rng: &mut Rng) -> Result<SessionPick, String> {
+        match &self.session {
+            Some(text) => session_id(text).map(SessionPick::Id),
+            None => Ok(SessionPick::Nth(rng.below(1 << 32))),
         }
     }
+}
 
-    #[test]
-    fn one_way_drops_only_what_is_sent_to_the_target() {
-        let one_way = fault(FaultKind::Partition, Some(Shape::OneWay), Some(Target::Leader));
-        let plan = plan(&one_way, 3, Some(2), 1).unwrap();
-        let leader: NodeName = crate::name::Name::from("zookeeper2");
-        assert!(cut(&plan).iter().all(|link| link.to == leader));
-        assert_eq!(cut(&plan).len(), 2);
-    }
+fn ends(link: &Link) -> (NodeName, NodeName) {
+    (link.from, link.to)
+}
 
-    #[test]
-    fn targets_are_resolved_late_and_an_absent_one_is_said() {
-        let kill = |target| fault(FaultKind::Kill, None, Some(target));
-        for (target, count) in
-            [(Target::All, 5), (Target::One, 1), (Target::Minority, 2), (Target::Majority, 3)]
-        {
-            assert_eq!(plan(&kill(target), 5, None, 3).unwrap().actions.len(), count);
-        }
-        let leader = plan(&kill(Target::Leader), 5, Some(4), 3).unwrap();
-        assert_eq!(
-            leader.actions,
-            vec![Action::Kill { node: crate::name::Name::from("zookeeper4") }]
-        );
-        let error = plan(&kill(Target::Leader), 5, None, 3).unwrap_err();
-        assert_eq!(error, "no node claims to lead now");
-        assert!(plan(&kill(Target::Node("nobody".into())), 5, None, 3).is_err());
-    }
+fn lacking<T>(field: Option<T>, name: &str) -> Result<T, String> {
+    field.ok_or_else(|| format!("the fault has no `{name}`"))
+}
 
-    #[test]
-    fn a_partition_with_an_empty_side_is_refused() {
-        let isolate_all = fault(FaultKind::Partition, Some(Shape::Isolate), Some(Target::All));
-        assert!(plan(&isolate_all, 3, None, 1).unwrap_err().contains("nobody on one side"));
+/// Who leads loses the connections over which it is followed.
+fn resign(scene: &Scene, rng: &mut Rng) -> Result<Plan, String> {
+    let targets = scene.resolve(&Target::Leader, Among::Up, &[], rng)?;
+    let action = |leader: &NodeName| {
+        let links = scene.links_of(std::slice::from_ref(leader));
+        let port = scene.topology.node(leader).map(|node| node.role.leader_port());
+        (!links.is_empty()).then_some(Action::Sever { links, port })
+    };
+    let actions: Vec<Action> = targets.iter().filter_map(action).collect();
+    match actions.is_empty() {
+        true => Err("the leader has no followers to lose".into()),
+        false => Ok(Plan { targets, actions }),
     }
+}
 
-    #[test]
-    fn flaws_name_the_field() {
-        assert_eq!(fault(FaultKind::Partition, None, None).flaw().unwrap().0, "shape");
-        assert_eq!(fault(FaultKind::Kill, None, None).flaw().unwrap().0, "target");
-        assert_eq!(
-            fault(FaultKind::Kill, Some(Shape::Halves), Some(Target::One)).flaw().unwrap().0,
-            "shape"
-        );
-        assert_eq!(
-            fault(FaultKind::Partition, Some(Shape::Halves), Some(Target::One)).flaw().unwrap().0,
-            "target"
-        );
-        let mut short = fault(FaultKind::Kill, None, Some(Target::One));
-        short.every = Span::seconds(1);
-        assert_eq!(short.flaw().unwrap().0, "every");
-    }
+/// A ZooKeeper session's id as servers write it (`0x100004a2b3c0001`) or as a decimal number.
+pub fn session_id(text: &str) -> Result<i64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(u64::cast_signed),
+        None => text.parse().ok(),
+    };
+    parsed
+        .ok_or_else(|| format!("expected a session's id such as 0x100004a2b3c0001, found `{text}`"))
 }

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{Action, Applied, FaultId, View};
-use crate::op::{Event, NodeName, Process, Value};
+use crate::cluster::{Action, Applied, Check, FaultId, MessageSeen, View};
+use crate::op::{Event, Nanos, NodeName, Process, Value};
 
 /// The phases of a run, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,8 +53,28 @@ pub enum FaultRecord {
     Phase { phase: Phase },
     /// A fault is about to be installed on these nodes.
     Begin { fault: FaultId, targets: Vec<NodeName>, actions: Vec<Action> },
+    /// What made it begin, if it was not the clock: told before its `begin`.
+    Triggered {
+        fault: FaultId,
+        /// `znode /sg/go created`, `log at zookeeper1: …`.
+        by: String,
+        /// When that happened, as far as known; from there to `began` is the trigger's latency.
+        happened: Nanos,
+        /// When the run loop learned of it.
+        learned: Nanos,
+    },
     /// It has been tried; whether it is installed stands in the deeds.
     Began { fault: FaultId, deeds: Vec<Deed> },
+    /// An armed message fault has hit a message.
+    Hit {
+        fault: FaultId,
+        node: NodeName,
+        message: MessageSeen,
+        /// When it did, as far as known.
+        happened: Nanos,
+    },
+    /// What the system itself shows of a hit: the write is there though its reply was lost.
+    Verified { fault: FaultId, check: Check },
     /// It is about to be undone.
     End { fault: FaultId, actions: Vec<Action> },
     /// It has been undone; whether the heal is proven stands in the deeds.

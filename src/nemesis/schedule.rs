@@ -1,145 +1,236 @@
-//! When faults begin and end: a generator of nemesis steps. Each fault has its own clock; several
-//! faults overlap freely, and a step that comes due while the nemesis is busy follows at once after.
+//! When faults begin and end. Each fault has its own timing: a clock, a trigger, the pace of a loop, or
+//! its turn among the faults of its nemesis. Faults overlap freely, none overlaps itself.
+//!
+//! It is asked at a moment for what is due, is told how steps went, and sees every event of the run.
+//! It plans nothing and knows no world.
 
-use crate::generator::{Context, Generator, Next, Step, To, What};
-use crate::nemesis::fault::Fault;
-use crate::op::Nanos;
+mod clocked;
+mod paced;
+mod triggered;
+mod turns;
 
-/// Steps of all faults of a run, in order of time, until `end`.
+use std::collections::BTreeMap;
+
+use crate::generator::Step;
+use crate::nemesis::fault::{Fault, Turns};
+use crate::nemesis::record::FaultRecord;
+use crate::op::{Event, Nanos, Process};
+use crate::rng::Rng;
+use clocked::Clocked;
+use paced::Paced;
+pub use triggered::Cause;
+use triggered::Triggered;
+use turns::Group;
+
+/// What is due at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    Do(Step),
+    /// Nothing now. Ask again at this time, or after the next event.
+    Wait(Option<Nanos>),
+}
+
+/// A fault with the name of its nemesis.
+pub struct Entry<'a> {
+    pub nemesis: &'a str,
+    pub fault: &'a Fault,
+}
+
+/// Steps of all faults of a run, until `end`.
 pub struct Schedule {
-    entries: Vec<Entry>,
+    slots: Vec<Slot>,
+    groups: Vec<Group>,
     end: Nanos,
 }
 
-struct Entry {
-    begins_at: Nanos,
-    ends_at: Option<Nanos>,
+enum Timing {
+    Clocked(Clocked),
+    Triggered(Triggered),
+    Paced(Paced),
+    /// Its group tells it when.
+    Turn,
+}
+
+struct Slot {
+    timing: Timing,
     lasts: Nanos,
-    every: Nanos,
+    is_momentary: bool,
+    /// A step of it is being carried out.
+    is_busy: bool,
+    ends_at: Option<Nanos>,
+    has_begun: bool,
+    cause: Option<Cause>,
 }
 
 impl Schedule {
     /// Faults begin only as long as they can end by `end`, except that the first of each always does.
-    pub fn new<'a>(faults: impl IntoIterator<Item = &'a Fault>, end: Nanos) -> Schedule {
-        let entry = |fault: &Fault| Entry {
-            begins_at: fault.after.nanos(),
-            ends_at: None,
-            lasts: fault.lasts.nanos(),
-            every: fault.every.nanos(),
-        };
-        Schedule { entries: faults.into_iter().map(entry).collect(), end }
+    pub fn new<'a>(
+        entries: impl IntoIterator<Item = Entry<'a>>,
+        turns: &BTreeMap<String, Turns>,
+        end: Nanos,
+        rng: &Rng,
+    ) -> Schedule {
+        let mut schedule = Schedule { slots: Vec::new(), groups: Vec::new(), end };
+        let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
+        for (position, Entry { nemesis, fault }) in entries.into_iter().enumerate() {
+            let timing = match (turns.get(nemesis), &fault.when, fault.pace) {
+                (Some(turns), ..) => {
+                    let group = groups.entry(nemesis).or_insert_with(|| {
+                        Group::new(*turns, rng.fork(&format!("turns of {nemesis}")))
+                    });
+                    group.add(position, fault.weight.unwrap_or(1));
+                    Timing::Turn
+                }
+                (None, Some(when), _) => Timing::Triggered(Triggered::new(when)),
+                (None, None, Some(pace)) => Timing::Paced(Paced::new(pace, fault.after.nanos())),
+                _ => {
+                    let rng = rng.fork(&format!("clock of fault {position}"));
+                    Timing::Clocked(Clocked::new(fault, rng))
+                }
+            };
+            schedule.slots.push(Slot {
+                timing,
+                lasts: fault.lasts.nanos(),
+                is_momentary: fault.fault.is_momentary(),
+                is_busy: false,
+                ends_at: None,
+                has_begun: false,
+                cause: None,
+            });
+        }
+        schedule.groups = groups.into_values().collect();
+        schedule
     }
 
-    /// The next step of any fault: its time, its fault's position, and what it is.
-    fn upcoming(&self) -> Option<(Nanos, usize, Step)> {
-        let step = |(fault, entry): (usize, &Entry)| match entry.ends_at {
-            Some(at) => Some((at, fault, Step::End { fault })),
-            None if entry.begins_at < self.end => {
-                Some((entry.begins_at, fault, Step::Begin { fault }))
+    /// True where a fault waits for what the cluster looks like.
+    pub fn wants_views(&self) -> bool {
+        self.slots.iter().any(|slot| match &slot.timing {
+            Timing::Paced(_) => true,
+            Timing::Triggered(triggered) => triggered.wants_views(),
+            _ => false,
+        })
+    }
+
+    /// The next step that is due, if any; whoever asks carries it out and says how it went.
+    pub fn next(&mut self, now: Nanos) -> Due {
+        let mut sooner: Option<(Nanos, Step)> = None;
+        for (fault, slot) in self.slots.iter().enumerate() {
+            if let Some((at, step)) = self.upcoming(fault, slot)
+                && sooner.is_none_or(|(earliest, _)| at < earliest)
+            {
+                sooner = Some((at, step));
             }
-            None => None,
-        };
-        self.entries.iter().enumerate().filter_map(step).min_by_key(|(at, fault, _)| (*at, *fault))
+        }
+        match sooner {
+            Some((at, step)) if at <= now => {
+                self.start(now, step);
+                Due::Do(step)
+            }
+            other => Due::Wait(other.map(|(at, _)| at)),
+        }
     }
 
-    fn advance(&mut self, now: Nanos, step: Step) {
+    fn upcoming(&self, fault: usize, slot: &Slot) -> Option<(Nanos, Step)> {
+        if slot.is_busy {
+            return None;
+        }
+        if let Some(at) = slot.ends_at {
+            return Some((at, Step::End { fault }));
+        }
+        let at = match &slot.timing {
+            Timing::Clocked(clocked) => clocked.begins_at(),
+            Timing::Triggered(triggered) => triggered.begins_at(),
+            Timing::Paced(paced) => paced.begins_at(),
+            Timing::Turn => self.groups.iter().find_map(|group| group.begins_at(fault)),
+        }?;
+        let fits = at.saturating_add(slot.lasts) <= self.end || !slot.has_begun;
+        (at < self.end && fits).then_some((at, Step::Begin { fault }))
+    }
+
+    fn start(&mut self, now: Nanos, step: Step) {
         match step {
             Step::Begin { fault } => {
-                let entry = &mut self.entries[fault];
-                entry.ends_at = Some(now + entry.lasts);
-                entry.begins_at = (entry.begins_at + entry.every).max(now + entry.lasts);
-                if entry.begins_at + entry.lasts > self.end {
-                    entry.begins_at = Nanos::MAX;
+                let slot = &mut self.slots[fault];
+                slot.is_busy = true;
+                slot.has_begun = true;
+                slot.ends_at = (!slot.is_momentary).then_some(now + slot.lasts);
+                match &mut slot.timing {
+                    Timing::Clocked(clocked) => clocked.begun(now, slot.lasts),
+                    Timing::Triggered(triggered) => slot.cause = triggered.begun(),
+                    Timing::Paced(paced) => slot.cause = paced.begun(now),
+                    Timing::Turn => self.groups.iter_mut().for_each(|group| group.begun(fault)),
                 }
             }
-            Step::End { fault } => self.entries[fault].ends_at = None,
-        }
-    }
-}
-
-impl Generator for Schedule {
-    fn next(&mut self, ctx: &Context) -> Next {
-        match self.upcoming() {
-            None => Next::Done,
-            Some((at, _, _)) if at > ctx.time => Next::Wait { until: Some(at) },
-            Some(_) if !ctx.threads.nemesis_free => Next::Wait { until: None },
-            Some((_, _, step)) => {
-                self.advance(ctx.time, step);
-                Next::Do { what: What::Nemesis(step), to: To::Any }
+            Step::End { fault } => {
+                let slot = &mut self.slots[fault];
+                slot.is_busy = true;
+                slot.ends_at = None;
             }
         }
+    }
+
+    /// What made the fault begin; once for each beginning, `None` where it was the clock.
+    pub fn take_cause(&mut self, fault: usize) -> Option<Cause> {
+        self.slots[fault].cause.take()
+    }
+
+    /// The fault's step has been carried out.
+    pub fn carried_out(&mut self, now: Nanos, fault: usize) {
+        let slot = &mut self.slots[fault];
+        slot.is_busy = false;
+        if slot.ends_at.is_none() {
+            self.groups.iter_mut().for_each(|group| group.over(fault, now));
+        }
+    }
+
+    /// The fault could not begin: nothing is in force.
+    pub fn skipped(&mut self, now: Nanos, fault: usize) {
+        let slot = &mut self.slots[fault];
+        slot.is_busy = false;
+        slot.ends_at = None;
+        if let Timing::Paced(paced) = &mut slot.timing {
+            paced.skipped(now);
+        }
+        self.groups.iter_mut().for_each(|group| group.over(fault, now));
+    }
+
+    /// What the fault waits for has happened.
+    pub fn fire(&mut self, fault: usize, cause: Cause) {
+        if let Some(Slot { timing: Timing::Triggered(triggered), .. }) = self.slots.get_mut(fault) {
+            triggered.fire(cause);
+        }
+    }
+
+    /// Sees every event that the run records.
+    pub fn observe(&mut self, event: &Event) {
+        if event.process != Process::Nemesis {
+            self.triggered().for_each(|triggered| triggered.observe_client(event));
+            return;
+        }
+        match FaultRecord::of(event) {
+            Some(FaultRecord::View { view }) => {
+                for slot in &mut self.slots {
+                    match &mut slot.timing {
+                        Timing::Triggered(triggered) => triggered.observe_view(event.time, &view),
+                        Timing::Paced(paced) => paced.observe_view(event.time, &view),
+                        Timing::Clocked(_) | Timing::Turn => {}
+                    }
+                }
+            }
+            Some(FaultRecord::Phase { phase }) => {
+                self.triggered().for_each(|triggered| triggered.observe_phase(event.time, phase));
+            }
+            _ => {}
+        }
+    }
+
+    fn triggered(&mut self) -> impl Iterator<Item = &mut Triggered> {
+        self.slots.iter_mut().filter_map(|slot| match &mut slot.timing {
+            Timing::Triggered(triggered) => Some(triggered),
+            _ => None,
+        })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::duration::Span;
-    use crate::generator::Threads;
-    use crate::nemesis::fault::{FaultKind, Target};
-    use crate::op::SECOND;
-
-    fn fault(after: u64, lasts: u64, every: u64) -> Fault {
-        let [after, lasts, every] = [after, lasts, every].map(Span::seconds);
-        Fault {
-            fault: FaultKind::Kill,
-            shape: None,
-            target: Some(Target::One),
-            after,
-            lasts,
-            every,
-        }
-    }
-
-    fn steps(faults: &[Fault], end: u64) -> Vec<(u64, Step)> {
-        let mut schedule = Schedule::new(faults, end * SECOND);
-        let threads = Threads::new(1, 1);
-        let mut time = 0;
-        let mut steps = Vec::new();
-        loop {
-            match schedule.next(&Context::new(time, &threads)) {
-                Next::Do { what: What::Nemesis(step), .. } => steps.push((time / SECOND, step)),
-                Next::Wait { until: Some(at) } => time = at,
-                Next::Done => return steps,
-                other => panic!("unexpected {other:?}"),
-            }
-        }
-    }
-
-    #[test]
-    fn a_fault_repeats_and_the_last_one_ends_within_the_run() {
-        let begin = Step::Begin { fault: 0 };
-        let end = Step::End { fault: 0 };
-        assert_eq!(
-            steps(&[fault(5, 10, 20)], 60),
-            [(5, begin), (15, end), (25, begin), (35, end), (45, begin), (55, end)]
-        );
-    }
-
-    #[test]
-    fn two_faults_overlap() {
-        let found = steps(&[fault(1, 10, 100), fault(5, 2, 100)], 60);
-        let order: Vec<u64> = found.iter().map(|(at, _)| *at).collect();
-        assert_eq!(order, [1, 5, 7, 11]);
-        assert_eq!(found[1].1, Step::Begin { fault: 1 });
-    }
-
-    #[test]
-    fn a_busy_nemesis_delays_a_step_and_loses_none() {
-        let mut schedule = Schedule::new(&[fault(1, 2, 10)], 20 * SECOND);
-        let mut threads = Threads::new(1, 1);
-        threads.nemesis_free = false;
-        let asked = schedule.next(&Context::new(2 * SECOND, &threads));
-        assert_eq!(asked, Next::Wait { until: None });
-        threads.nemesis_free = true;
-        let asked = schedule.next(&Context::new(3 * SECOND, &threads));
-        assert_eq!(asked, Next::Do { what: What::Nemesis(Step::Begin { fault: 0 }), to: To::Any });
-        let asked = schedule.next(&Context::new(3 * SECOND, &threads));
-        assert_eq!(asked, Next::Wait { until: Some(5 * SECOND) }, "it lasts as long as it should");
-    }
-
-    #[test]
-    fn a_run_shorter_than_the_first_fault_still_sees_it() {
-        assert_eq!(steps(&[fault(5, 10, 20)], 8).len(), 2);
-    }
-}
+mod tests;

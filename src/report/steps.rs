@@ -77,6 +77,20 @@ fn row<'a>(step: &'a NemesisStep) -> Step<'a> {
         FaultRecord::Skipped { why, .. } => {
             Step { outcome: why.clone(), ..plain("skipped", String::new()) }
         }
+        FaultRecord::Triggered { by, happened, learned, .. } => {
+            let late_ms = learned.saturating_sub(*happened) as f64 / 1e6;
+            let outcome = format!("learned {late_ms:.1} ms later");
+            Step { outcome, ..plain("trigger", by.clone()) }
+        }
+        FaultRecord::Hit { node, message, .. } => {
+            let outcome = message.reply.clone().unwrap_or_else(|| "no reply seen".into());
+            Step { outcome, ..plain("hit", format!("{} at {node}", message.request)) }
+        }
+        FaultRecord::Verified { check, .. } => Step {
+            outcome: check.seen.clone(),
+            is_bad: !check.holds,
+            ..plain("verified", check.what.clone())
+        },
         FaultRecord::Phase { phase } => plain("phase", format!("{} begins", phase.name())),
         FaultRecord::View { view } => plain("view", describe_view(view)),
         FaultRecord::Dropped { node, count } => plain(
@@ -101,7 +115,10 @@ fn fault_of(step: &NemesisStep) -> String {
             | FaultRecord::Began { fault, .. }
             | FaultRecord::End { fault, .. }
             | FaultRecord::Ended { fault, .. }
-            | FaultRecord::Skipped { fault, .. },
+            | FaultRecord::Skipped { fault, .. }
+            | FaultRecord::Triggered { fault, .. }
+            | FaultRecord::Hit { fault, .. }
+            | FaultRecord::Verified { fault, .. },
         ) => format!("{} {fault}", step.event.f),
         _ => String::new(),
     }

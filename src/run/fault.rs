@@ -5,8 +5,8 @@ use futures::future::join_all;
 
 use super::{Done, InForce, Loop};
 use crate::cluster::{Action, Applied, Client, Cluster, FaultId, View};
-use crate::generator::{Context, Generator, Next, Step, What};
-use crate::nemesis::{Deed, FaultRecord, Phase};
+use crate::generator::Step;
+use crate::nemesis::{Cause, Deed, Due, FaultRecord, Phase};
 use crate::op::Nanos;
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
@@ -15,11 +15,9 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             return None;
         }
         loop {
-            let context = Context::new(self.now(), &self.threads);
-            match self.schedule.next(&context) {
-                Next::Do { what: What::Nemesis(step), .. } => self.begin_step(step),
-                Next::Wait { until } => return until,
-                _ => return None,
+            match self.schedule.next(self.now()) {
+                Due::Do(step) => self.begin_step(step),
+                Due::Wait(until) => return until,
             }
         }
     }
@@ -27,16 +25,17 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn begin_step(&mut self, step: Step) {
         match step {
             Step::Begin { fault: position } => {
-                self.threads.nemesis_free = false;
+                self.acting += 1;
                 let cluster = self.cluster;
                 let look = async move { Done::Viewed { position, view: cluster.view().await } };
                 self.running.push(look.boxed_local());
             }
             Step::End { fault: position } => {
                 let fault = self.in_force.iter().find(|(_, force)| force.position == position);
-                // A fault that was skipped has nothing to end.
-                if let Some((fault, _)) = fault {
-                    self.undo(*fault);
+                match fault {
+                    Some((fault, _)) => self.undo(*fault),
+                    // One that was skipped has nothing to end.
+                    None => self.schedule.carried_out(self.now(), position),
                 }
             }
         }
@@ -53,10 +52,12 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             _ => Err("the main phase ended before it could begin".into()),
         };
         self.record_view(view);
+        self.record_cause(&name, fault, position);
         match plan {
             Err(why) => {
                 self.record_nemesis(&name, &FaultRecord::Skipped { fault, why });
-                self.threads.nemesis_free = true;
+                self.acting -= 1;
+                self.schedule.skipped(self.now(), position);
             }
             Ok(plan) => {
                 let actions = plan.actions.clone();
@@ -71,9 +72,15 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         }
     }
 
+    fn record_cause(&mut self, name: &str, fault: FaultId, position: usize) {
+        if let Some(Cause { by, happened, learned }) = self.schedule.take_cause(position) {
+            self.record_nemesis(name, &FaultRecord::Triggered { fault, by, happened, learned });
+        }
+    }
+
     /// Takes a fault back, action by action, all at once.
     pub(super) fn undo(&mut self, fault: FaultId) {
-        self.threads.nemesis_free = false;
+        self.acting += 1;
         let force = &self.in_force[&fault];
         let position = force.position;
         let actions: Vec<Action> = force.actions.iter().rev().filter_map(Action::undo).collect();
@@ -115,23 +122,29 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             Step::Begin { .. } => {
                 let actions: Vec<Action> =
                     deeds.iter().filter(done).map(|deed| deed.action.clone()).collect();
-                if actions.is_empty() {
-                    self.in_force.remove(&fault);
-                } else {
+                let nothing_done = actions.is_empty();
+                if actions.iter().any(|action| action.undo().is_some()) {
                     self.in_force.insert(fault, InForce { position, actions });
+                } else {
+                    self.in_force.remove(&fault);
                 }
                 self.record_nemesis(&name, &FaultRecord::Began { fault, deeds });
+                match nothing_done {
+                    true => self.schedule.skipped(self.now(), position),
+                    false => self.schedule.carried_out(self.now(), position),
+                }
             }
             Step::End { .. } => {
                 self.in_force.remove(&fault);
                 self.record_nemesis(&name, &FaultRecord::Ended { fault, deeds });
+                self.schedule.carried_out(self.now(), position);
             }
         }
         self.sink.flush();
         for error in errors {
             self.fail_harness(error);
         }
-        self.threads.nemesis_free = true;
+        self.acting -= 1;
     }
 
     fn record_ahead(&mut self, name: &str, record: &FaultRecord) {
@@ -144,7 +157,8 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     /// Records a view if it tells anything new.
     pub(super) fn record_view(&mut self, view: View) {
         let outline = |view: &View| -> Vec<_> {
-            view.nodes.iter().map(|(name, node)| (*name, node.state, node.leads)).collect()
+            let nodes = view.nodes.iter();
+            nodes.map(|(name, node)| (*name, node.state, node.leads, node.epoch)).collect()
         };
         if outline(&view) != outline(&self.last_view) {
             self.last_view = view.clone();

@@ -10,6 +10,8 @@ use crate::op::{MILLISECOND, Nanos};
 /// How often the view is asked for while the cluster recovers, and at most during main.
 const LOOK_EVERY: Nanos = 250 * MILLISECOND;
 
+const LOOK_EVERY_CLOSELY: Nanos = 40 * MILLISECOND;
+
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn enter(&mut self, phase: Phase) {
         self.phase = phase;
@@ -26,7 +28,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
                 Some(self.settings.main.min(self.next_look()))
             }
             Phase::Heal => {
-                if self.threads.nemesis_free
+                if self.acting == 0
                     && let Some(fault) = self.in_force.keys().next_back().copied()
                 {
                     self.undo(fault);
@@ -45,7 +47,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         let stop = self.ran.interrupts > 0 || !self.ran.harness.is_empty();
         match self.phase {
             Phase::Main => stop || self.now() >= self.settings.main,
-            Phase::Heal => self.in_force.is_empty() && self.threads.nemesis_free,
+            Phase::Heal => self.in_force.is_empty() && self.acting == 0,
             Phase::Recover => stop || self.recovered() || self.now() >= self.recover_deadline(),
             Phase::Drain => self.ran.interrupts > 1 || (self.work_done && self.threads.all_free()),
             Phase::Up | Phase::Down => true,
@@ -89,6 +91,14 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         if self.looking { Nanos::MAX } else { self.look_at }
     }
 
+    /// Often while a fault waits for what the cluster looks like.
+    fn look_every(&self) -> Nanos {
+        match self.phase == Phase::Main && self.schedule.wants_views() {
+            true => LOOK_EVERY_CLOSELY,
+            false => LOOK_EVERY,
+        }
+    }
+
     fn look(&mut self) {
         if self.looking || self.now() < self.look_at {
             return;
@@ -100,7 +110,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
 
     pub(super) fn looked(&mut self, view: View) {
         self.looking = false;
-        self.look_at = self.now() + LOOK_EVERY;
+        self.look_at = self.now() + self.look_every();
         self.healthy = view.is_healthy();
         self.record_view(view);
     }

@@ -1,7 +1,9 @@
 //! The agent against a real engine and kernel: it cuts what it should and no more, proves it, and
 //! leaves nothing in force however it ends.
 
+mod capped;
 mod scratch;
+mod severed;
 mod traffic;
 
 use std::collections::BTreeSet;

@@ -37,12 +37,12 @@ fn fault(kind: FaultKind, target: Target, after_ms: u64, for_ms: u64) -> Fault {
     let span = |ms| stormglass::duration::Span(std::time::Duration::from_millis(ms));
     let shape = (kind == FaultKind::Partition).then_some(Shape::Isolate);
     Fault {
-        fault: kind,
         shape,
         target: Some(target),
         after: span(after_ms),
         lasts: span(for_ms),
-        every: span(10_000),
+        every: Some(span(10_000)),
+        ..Fault::new(kind)
     }
 }
 

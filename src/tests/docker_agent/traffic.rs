@@ -22,14 +22,39 @@ pub struct Conversation {
 
 impl Conversation {
     pub fn open(from: &Node, to: &Node) -> anyhow::Result<Conversation> {
-        let address = SocketAddr::from((to.address, PORT));
+        Conversation::open_at(from, to, PORT)
+    }
+
+    pub fn open_at(from: &Node, to: &Node, port: u16) -> anyhow::Result<Conversation> {
+        let address = SocketAddr::from((to.address, port));
         let server = within(to.pid, || Ok(TcpListener::bind(address)?))?;
         let connect = || Ok(TcpStream::connect_timeout(&address, CONNECT_WITHIN)?);
         let speaker = within(from.pid, connect)
             .with_context(|| format!("connect from {} to {}", from.name, to.name))?;
+        Conversation::between(speaker, &server)
+    }
+
+    /// As a client: from the host.
+    pub fn from_host(to: &Node) -> anyhow::Result<Conversation> {
+        let address = SocketAddr::from((to.address, PORT));
+        let server = within(to.pid, || Ok(TcpListener::bind(address)?))?;
+        Conversation::between(TcpStream::connect_timeout(&address, CONNECT_WITHIN)?, &server)
+    }
+
+    fn between(speaker: TcpStream, server: &TcpListener) -> anyhow::Result<Conversation> {
         let (listener, _) = server.accept()?;
         listener.set_read_timeout(Some(PATIENCE))?;
+        speaker.set_read_timeout(Some(PATIENCE))?;
         Ok(Conversation { speaker, listener })
+    }
+
+    /// What reading fails with at each end.
+    pub fn errors(&mut self) -> anyhow::Result<(io::ErrorKind, io::ErrorKind)> {
+        let mut byte = [0];
+        let speaker = self.speaker.read(&mut byte).err().context("the speaker can still read")?;
+        let listener =
+            self.listener.read(&mut byte).err().context("the listener can still read")?;
+        Ok((speaker.kind(), listener.kind()))
     }
 
     pub fn say(&mut self, words: &[u8]) -> anyhow::Result<()> {

@@ -1,0 +1,65 @@
+//! Properties of plans, for ensembles of one to nine nodes and many seeds.
+
+mod aim;
+mod sides;
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::cluster::{Node, NodeState, NodeView, Role};
+use crate::duration::Span;
+use crate::name::Name;
+use crate::nemesis::fault::Shape;
+
+const SEEDS: u64 = 20;
+
+fn topology(count: usize) -> Topology {
+    let node = |number: usize| Node {
+        name: format!("zookeeper{number}").into(),
+        role: Role::Zookeeper,
+        address: [10, 0, 0, number as u8].into(),
+    };
+    Topology { nodes: (1..=count).map(node).collect() }
+}
+
+/// All nodes serve, and the one of this number leads.
+fn view(topology: &Topology, leader: Option<usize>) -> View {
+    let nodes = topology.names().enumerate().map(|(position, name)| {
+        let leads = leader == Some(position + 1);
+        let state = NodeState::Serving;
+        (*name, NodeView { state, leads, epoch: None, detail: String::new() })
+    });
+    View { nodes: nodes.collect() }
+}
+
+/// A fault as its file says it.
+fn fault(yaml: &str) -> Fault {
+    serde_yaml::from_str(yaml).unwrap_or_else(|error| panic!("{yaml}: {error}"))
+}
+
+fn partition(shape: Shape) -> Fault {
+    let mut fault = Fault::new(FaultKind::Partition);
+    fault.shape = Some(shape);
+    fault.lasts = Span::seconds(1);
+    fault
+}
+
+fn plan(fault: &Fault, nodes: usize, leader: Option<usize>, seed: u64) -> Result<Plan, String> {
+    let topology = topology(nodes);
+    fault.plan(FaultId(1), &topology, &view(&topology, leader), &mut Rng::from_seed(seed))
+}
+
+fn node(number: usize) -> NodeName {
+    Name::from(format!("zookeeper{number}").as_str())
+}
+
+fn links(pairs: &[(&str, &str)]) -> BTreeSet<Link> {
+    pairs.iter().map(|(from, to)| Link { from: Name::from(*from), to: Name::from(*to) }).collect()
+}
+
+fn cut(plan: &Plan) -> &BTreeSet<Link> {
+    match &plan.actions[..] {
+        [Action::Cut { links, .. }] => links,
+        other => panic!("expected one cut, found {other:?}"),
+    }
+}

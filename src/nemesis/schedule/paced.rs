@@ -1,0 +1,84 @@
+//! A fault that hits each new leader, at a pace: a loop of failovers.
+//!
+//! Strikes are planned at even distances. A reign that begins later than its strike was planned is
+//! struck at once, and strikes that fell behind are caught up with, but never faster than allowed.
+
+use super::Cause;
+use crate::cluster::View;
+use crate::nemesis::trigger::Pace;
+use crate::op::{MILLISECOND, Nanos, NodeName, SECOND};
+
+/// After a strike that found nobody to hit, so long until the next try.
+const TRY_AGAIN: Nanos = 200 * MILLISECOND;
+
+struct Reign {
+    leader: NodeName,
+    epoch: Option<u64>,
+    since: Nanos,
+    is_struck: bool,
+}
+
+pub struct Paced {
+    period: Nanos,
+    shortest: Nanos,
+    first: Nanos,
+    strikes: u64,
+    last_strike: Option<Nanos>,
+    not_before: Nanos,
+    reign: Option<Reign>,
+}
+
+impl Paced {
+    pub fn new(pace: Pace, after: Nanos) -> Paced {
+        let every = |per_minute: u32| 60 * SECOND / u64::from(per_minute.max(1));
+        Paced {
+            period: every(pace.per_minute),
+            shortest: every(pace.at_most),
+            first: after,
+            strikes: 0,
+            last_strike: None,
+            not_before: 0,
+            reign: None,
+        }
+    }
+
+    pub fn begins_at(&self) -> Option<Nanos> {
+        let reign = self.reign.as_ref().filter(|reign| !reign.is_struck)?;
+        let planned = self.first.saturating_add(self.strikes.saturating_mul(self.period));
+        let allowed = self.last_strike.map_or(0, |last| last + self.shortest);
+        Some(reign.since.max(planned).max(allowed).max(self.not_before))
+    }
+
+    pub fn begun(&mut self, now: Nanos) -> Option<Cause> {
+        self.strikes += 1;
+        self.last_strike = Some(now);
+        let reign = self.reign.as_mut()?;
+        reign.is_struck = true;
+        let epoch = reign.epoch.map_or(String::new(), |epoch| format!(" in epoch {epoch}"));
+        let by = format!("{} leads{epoch}", reign.leader);
+        // It waited for its time, not for us: what counts is how long the strike takes from here.
+        Some(Cause { by, happened: now, learned: now })
+    }
+
+    pub fn skipped(&mut self, now: Nanos) {
+        self.strikes = self.strikes.saturating_sub(1);
+        self.not_before = now + TRY_AGAIN;
+        if let Some(reign) = &mut self.reign {
+            reign.is_struck = false;
+        }
+    }
+
+    /// Where two claim to lead, the one of the higher epoch does.
+    pub fn observe_view(&mut self, now: Nanos, view: &View) {
+        let leaders = view.nodes.iter().filter(|(_, node)| node.leads);
+        let Some((leader, node)) = leaders.max_by_key(|(_, node)| node.epoch) else { return };
+        let is_known = self
+            .reign
+            .as_ref()
+            .is_some_and(|reign| reign.leader == *leader && reign.epoch == node.epoch);
+        if !is_known {
+            let (leader, epoch) = (*leader, node.epoch);
+            self.reign = Some(Reign { leader, epoch, since: now, is_struck: false });
+        }
+    }
+}
