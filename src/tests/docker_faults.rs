@@ -3,6 +3,7 @@
 
 mod log;
 mod process;
+mod session;
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! Actions on containers and links, each proven before it is called installed.
 
 mod crash;
+mod expire;
 mod links;
 mod process;
 mod stop;
@@ -25,6 +26,9 @@ pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::R
         Action::Kill { node } => process::kill(cluster, cluster.node(node)?).await?,
         Action::Stop { node } => stop::stop(cluster, cluster.node(node)?).await?,
         Action::Crash { node } => crash::crash(cluster, cluster.node(node)?).await?,
+        Action::Expire { node, session } => {
+            expire::expire(cluster, cluster.node(node)?, *session).await?
+        }
         Action::Start { node } => process::start(cluster, cluster.node(node)?).await?,
         Action::Pause { node } => process::pause(cluster, cluster.node(node)?).await?,
         Action::Resume { node } => process::resume(cluster, cluster.node(node)?).await?,
