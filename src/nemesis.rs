@@ -12,7 +12,7 @@ mod spread;
 mod trigger;
 
 pub use coverage::{Coverage, CoverageCell, NamedNemesis, SkippedFault, coverage};
-pub use failovers::{FailoverLoop, Failovers, Overlap, Pacing, Reign, failovers};
+pub use failovers::{FailoverLoop, Failovers, HeldFor, Overlap, Pacing, Reign, failovers};
 pub use fault::{Fault, FaultKind, NamedLink, NemesisSpec, Order, Shape, Target, Traffic, Turns};
 pub use node_role::role_of;
 pub use plan::Plan;
