@@ -1,6 +1,7 @@
-//! What the agent's threads share: the tables, the caps, the lease and the way out to the orchestrator.
+//! What the agent's threads share: all that is in force, the lease and the way out to the orchestrator.
 //!
-//! Nothing waits for the orchestrator while it holds tables or caps, so healing never waits for it either.
+//! Nothing waits for the orchestrator while it holds what is in force, so healing never waits for it
+//! either.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,21 +10,28 @@ use super::cap::Caps;
 use super::fault_table::FaultTables;
 use super::lease::Lease;
 use super::protocol::{Cause, Healed, Message, Tally};
+use super::refusal::Refusals;
 
 pub struct Session {
     tables: Mutex<FaultTables>,
+    refusals: Mutex<Refusals>,
     caps: Mutex<Caps>,
     pub lease: Lease,
 }
 
 impl Session {
-    pub fn new(tables: FaultTables, lease: Lease) -> Session {
-        Session { tables: Mutex::new(tables), caps: Mutex::default(), lease }
+    pub fn new(run: &str, tables: FaultTables, lease: Lease) -> Session {
+        let (tables, refusals) = (Mutex::new(tables), Mutex::new(Refusals::new(run)));
+        Session { tables, refusals, caps: Mutex::default(), lease }
     }
 
     /// A thread that panicked leaves the tables usable: each change was one transaction.
     pub fn tables(&self) -> MutexGuard<'_, FaultTables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Each change of a cap is recorded before it is made, so one that was cut short can be taken back.
@@ -33,10 +41,12 @@ impl Session {
 
     pub fn heal(&self, because: Cause) -> Healed {
         let (mut tallies, mut left) = self.tables().heal();
-        let (hit, caps_left) = self.caps().heal();
-        let capped = hit.into_iter().map(|(fault, packets)| Tally { fault, packets, probes: 0 });
-        tallies.extend(capped);
-        left.extend(caps_left);
+        let (refused, refusing) = self.refusals().heal();
+        let (hit, capped) = self.caps().heal();
+        tallies.extend(refused);
+        tallies.extend(hit.into_iter().map(|(fault, packets)| Tally { fault, packets, probes: 0 }));
+        left.extend(refusing.into_iter().chain(capped));
+        let tallies = Tally::summed(tallies);
         Healed { because, tallies, left }
     }
 
@@ -48,6 +58,7 @@ impl Session {
                 return;
             }
             tables.close();
+            self.refusals().close();
             self.caps().close();
         }
         self.say(&Message::Healed { healed: self.heal(because) });

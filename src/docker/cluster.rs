@@ -2,6 +2,7 @@
 
 mod apply;
 mod expect;
+mod pace;
 mod up;
 mod view;
 
@@ -28,6 +29,7 @@ use crate::docker::subnet::Subnet;
 use crate::docker::{Progress, node, zookeeper};
 use crate::op::NodeName;
 use expect::Cuts;
+use pace::Paces;
 
 pub use crate::docker::node::Limits;
 pub(super) use up::check_address;
@@ -83,6 +85,7 @@ pub struct DockerCluster {
     images: Vec<ResolvedImage>,
     agent: Agent,
     cuts: RefCell<Cuts>,
+    paces: RefCell<Paces>,
 }
 
 /// The containers of one node.

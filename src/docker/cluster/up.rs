@@ -93,6 +93,7 @@ async fn start(
         images: vec![image],
         agent,
         cuts: Default::default(),
+        paces: Default::default(),
     })
 }
 
