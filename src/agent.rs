@@ -22,6 +22,7 @@ mod netlink;
 mod nftables;
 mod probe;
 mod process;
+mod refusal;
 mod session;
 mod sever;
 mod signal;
@@ -91,7 +92,7 @@ fn serve(arguments: &AgentArguments) -> anyhow::Result<()> {
     signal::block(&signals)?;
     let tables = FaultTables::open(&arguments.run)?;
     let lease = Lease::new(Duration::from_millis(arguments.lease_ms));
-    let session = Arc::new(Session::new(tables, lease));
+    let session = Arc::new(Session::new(&arguments.run, tables, lease));
     let (work, queue) = mpsc::channel();
 
     spawn("lease", &session, |session| session.watch_lease())?;

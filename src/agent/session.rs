@@ -11,23 +11,30 @@ use super::clock::Clocks;
 use super::fault_table::FaultTables;
 use super::lease::Lease;
 use super::protocol::{Cause, Healed, Message, Tally};
+use super::refusal::Refusals;
 
 pub struct Session {
     tables: Mutex<FaultTables>,
+    refusals: Mutex<Refusals>,
     caps: Mutex<Caps>,
     clocks: Mutex<Clocks>,
     pub lease: Lease,
 }
 
 impl Session {
-    pub fn new(tables: FaultTables, lease: Lease) -> Session {
-        let (tables, caps, clocks) = (Mutex::new(tables), Mutex::default(), Mutex::default());
-        Session { tables, caps, clocks, lease }
+    pub fn new(run: &str, tables: FaultTables, lease: Lease) -> Session {
+        let (tables, refusals) = (Mutex::new(tables), Mutex::new(Refusals::new(run)));
+        let (caps, clocks) = (Mutex::default(), Mutex::default());
+        Session { tables, refusals, caps, clocks, lease }
     }
 
     /// A thread that panicked leaves the tables usable: each change was one transaction.
     pub fn tables(&self) -> MutexGuard<'_, FaultTables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Each change of a cap is recorded before it is made, so one that was cut short can be taken back.
@@ -46,9 +53,12 @@ impl Session {
             let (tallies, left) = tables.heal();
             (tallies, left, tables.is_closed())
         };
+        let (refused, refusing) = self.refusals().heal();
         let (hit, capped) = self.caps().heal();
+        tallies.extend(refused);
         tallies.extend(hit.into_iter().map(|(fault, packets)| Tally { fault, packets, probes: 0 }));
-        left.extend(capped);
+        left.extend(refusing.into_iter().chain(capped));
+        let tallies = Tally::summed(tallies);
         // Links do not wait for a clock that is just being changed.
         let mut skewed = self.clocks();
         if closed {
@@ -67,6 +77,7 @@ impl Session {
                 return;
             }
             tables.close();
+            self.refusals().close();
             self.caps().close();
         }
         self.say(&Message::Healed { healed: self.heal(because) });

@@ -23,7 +23,7 @@ use crate::agent::protocol::{
     Answer, Cause, ClockReport, ClockTrial, Command, Enrollment, Greeting, Healed, Offsets,
     ProbeReport, ProcessFacts, Resident, Table, Tally,
 };
-use crate::cluster::{FaultId, Link};
+use crate::cluster::{FaultId, Link, Manner};
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -117,10 +117,15 @@ impl Agent {
         }
     }
 
-    /// Drops what goes over these links, in one step; the table as the kernel then shows it.
-    pub async fn cut(&self, fault: FaultId, links: BTreeSet<Link>) -> anyhow::Result<Table> {
-        match self.ask(Command::Cut { fault, links }).await? {
-            Answer::Cut { table } => Ok(table),
+    /// Drops or refuses what goes over these links; the tables as the kernel then shows them.
+    pub async fn cut(
+        &self,
+        fault: FaultId,
+        links: BTreeSet<Link>,
+        manner: Manner,
+    ) -> anyhow::Result<Vec<Table>> {
+        match self.ask(Command::Cut { fault, links, manner }).await? {
+            Answer::Cut { tables } => Ok(tables),
             answer => unexpected("cut", &answer),
         }
     }

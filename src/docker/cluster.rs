@@ -3,6 +3,7 @@
 mod apply;
 mod expect;
 mod making;
+mod pace;
 mod sightings;
 mod up;
 mod view;
@@ -31,6 +32,7 @@ use crate::docker::subnet::Subnet;
 use crate::docker::{Progress, node, zookeeper};
 use crate::op::NodeName;
 use expect::Cuts;
+use pace::Paces;
 
 pub use crate::docker::node::Limits;
 pub(super) use sightings::{Sighter, Sightings};
@@ -94,6 +96,7 @@ pub struct DockerCluster {
     log_watch: Arc<LogWatch>,
     /// Every source of sightings has a sender of its own into it.
     sightings: Sightings,
+    paces: RefCell<Paces>,
 }
 
 /// The containers of one node.

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::*;
+use crate::cluster::Refusal;
 
 fn link(from: &str, to: &str) -> Link {
     Link { from: from.into(), to: to.into() }
@@ -12,11 +13,18 @@ fn requests() -> Vec<Request> {
     let links = BTreeSet::from([link("n1", "n2"), link("n2", "n1")]);
     let node = |place| Enrollment { node: "n1".into(), address: Ipv4Addr::new(10, 9, 0, 2), place };
     let nodes = vec![node(Place::Container { pid: 71 }), node(Place::Host)];
+    let manner = Manner { refusal: Refusal::Reset, port: Some(2181) };
     let commands = [
         Command::Hello,
         Command::Enroll { nodes },
-        Command::Cut { fault: FaultId(3), links: links.clone() },
+        Command::Cut { fault: FaultId(3), links: links.clone(), manner: Manner::default() },
+        Command::Cut { fault: FaultId(3), links: links.clone(), manner },
         Command::Join { fault: FaultId(3) },
+        Command::Sever { links: links.clone(), port: Some(2181) },
+        Command::Throttle { fault: FaultId(3), links: links.clone(), bytes_per_second: 9000 },
+        Command::Unthrottle { fault: FaultId(3) },
+        Command::Measure { links: links.clone(), bytes_per_second: 9000 },
+        Command::ProbePort { links: links.clone(), port: 2181, bound_ms: PROBE_BOUND_MS },
         Command::Heal,
         Command::Counters,
         Command::Probe { links, bound_ms: PROBE_BOUND_MS },
@@ -36,10 +44,18 @@ fn messages() -> Vec<Message> {
     let tally = Tally { fault: FaultId(3), packets: 12, probes: 4 };
     let table = Table {
         name: "sg_r_f3".to_owned(),
+        node: None,
+        matched: Matched::Everything,
         owned: true,
         hooks: [Hook::Forward, Hook::Output].into(),
         links: [link("n1", "n2")].into(),
         tally,
+    };
+    let refusing = Table {
+        name: "sg_r_refuse_f3".to_owned(),
+        node: Some("n2".into()),
+        matched: Matched::Refused { port: Some(2181) },
+        ..table.clone()
     };
     let clocks = vec![HealedClock {
         pid: 71,
@@ -76,11 +92,29 @@ fn messages() -> Vec<Message> {
     });
     let clocks = ClockReport { processes: processes.to_vec(), took_us: 6 };
     let trial = ClockTrial { injection_us: 1, change_us: 2 };
+    let passage = PortPassage::Refused;
+    let port_probe = PortProbe { link: link("n1", "n2"), passage, after_us: 90 };
+    let severed = Severed { connections: 2, closed: 1, left: vec!["n1:1 to n2:2".to_owned()] };
+    let interface = "veth1".to_owned();
+    let cap = Cap { link: link("n1", "n2"), bytes_per_second: 9000, interface };
+    let speed = Speed {
+        link: link("n1", "n2"),
+        packets_sent: 20,
+        bytes_sent: 2000,
+        bytes_arrived: 1900,
+        bytes_passed: Some(2500),
+        took_us: 150_000,
+    };
     let answers = [
         Answer::Hello { greeting },
-        Answer::Cut { table },
+        Answer::Cut { tables: vec![table, refusing] },
         Answer::Join { tally: Some(tally) },
         Answer::Probe { report },
+        Answer::ProbePort { probes: vec![port_probe] },
+        Answer::Sever { severed },
+        Answer::Throttle { caps: vec![cap] },
+        Answer::Unthrottle { packets: Some(7) },
+        Answer::Measure { speeds: vec![speed] },
         Answer::Process { process: Some(process) },
         Answer::SkewClock { report: clocks },
         Answer::TryClocks { trial },

@@ -1,5 +1,7 @@
 //! Actions on containers and links, each proven before it is called installed.
 
+mod caps;
+mod connections;
 mod crash;
 mod expire;
 mod links;
@@ -21,8 +23,17 @@ const POLL: Duration = Duration::from_millis(10);
 pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::Result<Applied> {
     let started = Instant::now();
     let mut applied = match action {
-        Action::Cut { fault, links, .. } => links::cut(cluster, *fault, links).await?,
-        Action::Join { fault, links, .. } => links::join(cluster, *fault, links).await?,
+        Action::Cut { fault, links, manner } => links::cut(cluster, *fault, links, *manner).await?,
+        Action::Join { fault, links, manner } => {
+            links::join(cluster, *fault, links, *manner).await?
+        }
+        Action::Sever { links, port } => connections::sever(cluster, links, *port).await?,
+        Action::Throttle { fault, links, bytes_per_second } => {
+            caps::throttle(cluster, *fault, links, *bytes_per_second).await?
+        }
+        Action::Unthrottle { fault, links, bytes_per_second } => {
+            caps::unthrottle(cluster, *fault, links, *bytes_per_second).await?
+        }
         Action::Kill { node } => process::kill(cluster, cluster.node(node)?).await?,
         Action::Stop { node } => stop::stop(cluster, cluster.node(node)?).await?,
         Action::Crash { node } => crash::crash(cluster, cluster.node(node)?).await?,

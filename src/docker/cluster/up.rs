@@ -109,6 +109,7 @@ async fn start(
         supervised: supervision.is_some(),
         log_watch,
         sightings,
+        paces: Default::default(),
     })
 }
 
