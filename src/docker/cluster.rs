@@ -91,6 +91,8 @@ pub struct DockerCluster {
     images: Vec<ResolvedImage>,
     agent: Agent,
     cuts: RefCell<Cuts>,
+    /// Held while an action changes, and looks at, the whole cluster.
+    looking: tokio::sync::Mutex<()>,
     /// The services run under our supervisor.
     supervised: bool,
     log_watch: Arc<LogWatch>,

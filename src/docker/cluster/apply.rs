@@ -21,6 +21,7 @@ use crate::docker::node;
 const POLL: Duration = Duration::from_millis(10);
 
 pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::Result<Applied> {
+    let _alone = if looks_at_all(action) { Some(cluster.looking.lock().await) } else { None };
     let started = Instant::now();
     let mut applied = match action {
         Action::Cut { fault, links, manner } => links::cut(cluster, *fault, links, *manner).await?,
@@ -51,6 +52,20 @@ pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::R
         proof.took_us = started.elapsed().as_micros() as u64;
     }
     Ok(applied)
+}
+
+/// Whether its proof looks at more than its own nodes: two at once would take each other's work for a
+/// failure of their own.
+fn looks_at_all(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Cut { .. }
+            | Action::Join { .. }
+            | Action::Throttle { .. }
+            | Action::Unthrottle { .. }
+            | Action::Skew { .. }
+            | Action::Unskew { .. }
+    )
 }
 
 /// Installed if every check holds, else indeterminate with the first that does not.
