@@ -12,7 +12,7 @@ use crate::history::History;
 use crate::nemesis::{FaultRecord, NamedNemesis, coverage};
 use crate::report::Results;
 use crate::run::Interrupt;
-use crate::scenario::{NamedFault, Scenario};
+use crate::scenario::Scenario;
 
 /// How long and how big checking may get.
 #[derive(Clone)]
@@ -59,9 +59,13 @@ fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
 }
 
 /// Each nemesis once: all that those of one name did is one summary.
-fn nemeses(faults: &[NamedFault]) -> Vec<NamedNemesis> {
+fn nemeses(scenario: &Scenario) -> Vec<NamedNemesis> {
+    if let Some(script) = &scenario.script {
+        let named = |(fault, target)| NamedNemesis { fault, target };
+        return script.nemeses().into_iter().map(named).collect();
+    }
     let mut seen = BTreeSet::new();
-    let first = faults.iter().filter(|named| seen.insert(&named.nemesis));
+    let first = scenario.faults.iter().filter(|named| seen.insert(&named.nemesis));
     first
         .map(|named| NamedNemesis { fault: named.nemesis.clone(), target: named.fault.aim() })
         .collect()
@@ -75,7 +79,7 @@ pub fn conclude(
     limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
-    let faults = coverage(history, &nemeses(&scenario.faults));
+    let faults = coverage(history, &nemeses(scenario));
     let told = Told::of(history);
     let harness: Vec<String> = told.harness.iter().chain(broken).cloned().collect();
     let judgement = judge(&Case {
@@ -141,7 +145,7 @@ mod tests {
         let names = "kill,pause-leader,kill";
         let scenario =
             Scenario::load("zookeeper/register", names, World::Sim, 1, &Overrides::default());
-        let nemeses = nemeses(&scenario.expect("built-in names").faults);
+        let nemeses = nemeses(&scenario.expect("built-in names"));
         let told: Vec<(&str, &str)> =
             nemeses.iter().map(|one| (one.fault.as_str(), one.target.as_str())).collect();
         assert_eq!(told, [("kill", "one"), ("pause-leader", "leader")]);

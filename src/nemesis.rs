@@ -4,6 +4,7 @@
 mod conflict;
 mod coverage;
 mod fault;
+mod guide;
 mod needs;
 mod plan;
 mod record;
@@ -15,6 +16,7 @@ mod trigger;
 pub use conflict::{Hold, clash};
 pub use coverage::{NamedNemesis, coverage};
 pub use fault::{Fault, FaultKind, NemesisSpec, Order, Shape, Traffic, Turns};
+pub use guide::{Guide, Parameter};
 pub use needs::{Asker, fault_flaw, needs};
 pub use plan::{Plan, session_id};
 pub use record::{Deed, FaultRecord, Phase};
