@@ -59,10 +59,15 @@ fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
 }
 
 /// Each nemesis once: all that those of one name did is one summary.
-fn nemeses(faults: &[NamedFault]) -> Vec<NamedNemesis> {
+fn nemeses(scenario: &Scenario) -> Vec<NamedNemesis> {
+    if let Some(script) = &scenario.script {
+        let named =
+            |(fault, target)| NamedNemesis { fault, target, pace: None, when: Vec::new() };
+        return script.nemeses().into_iter().map(named).collect();
+    }
     let mut seen = BTreeSet::new();
-    let first = faults.iter().filter(|named| seen.insert(&named.nemesis));
-    first.map(|named| nemesis(&named.nemesis, faults)).collect()
+    let first = scenario.faults.iter().filter(|named| seen.insert(&named.nemesis));
+    first.map(|named| nemesis(&named.nemesis, &scenario.faults)).collect()
 }
 
 fn nemesis(name: &str, faults: &[NamedFault]) -> NamedNemesis {
@@ -89,7 +94,7 @@ pub fn conclude(
     limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
-    let named = nemeses(&scenario.faults);
+    let named = nemeses(scenario);
     let coverage = coverage(history, &named);
     let failovers = failovers(history, &named);
     let (hits, hits_total) = hits(history);
@@ -166,7 +171,7 @@ mod tests {
         let names = "kill,pause-leader,kill";
         let scenario =
             Scenario::load("zookeeper/register", names, World::Sim, 1, &Overrides::default());
-        let nemeses = nemeses(&scenario.expect("built-in names").faults);
+        let nemeses = nemeses(&scenario.expect("built-in names"));
         let told: Vec<(&str, &str)> =
             nemeses.iter().map(|one| (one.fault.as_str(), one.target.as_str())).collect();
         assert_eq!(told, [("kill", "one"), ("pause-leader", "leader")]);

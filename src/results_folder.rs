@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 
 use crate::history::{self, History, ReadError};
+use crate::nemesis::Script;
 use crate::report::{ReportInput, Results, html, junit};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, schedule_yaml};
 use crate::store::HISTORY;
 
 /// What to do about a file that says what no run says.
@@ -48,7 +49,7 @@ impl ResultsFolder {
         Ok(ResultsFolder { path: path.to_owned(), scenario, history, damage })
     }
 
-    /// Writes results.json, report.html, junit.xml and repro.txt.
+    /// Writes results.json, report.html, junit.xml, schedule.yaml and repro.txt.
     pub fn write_results(&self, results: &Results) -> anyhow::Result<()> {
         let yaml = self.scenario.to_yaml();
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
@@ -67,6 +68,7 @@ impl ResultsFolder {
         self.write("scenario.yaml", &yaml)?;
         self.write("results.json", &json)?;
         self.write("junit.xml", &junit(results))?;
+        self.write("schedule.yaml", &schedule_yaml(&Script::of(&self.history)))?;
         self.write("repro.txt", &format!("{}\n", results.repro))?;
         self.write("report.html", &html(results, &self.history, &input))
     }

@@ -1,8 +1,10 @@
 //! A scenario is one run fully described: loaded from the catalogues and the command line, validated,
 //! saved with the run. The only place that knows YAML.
 
+mod check;
 mod nemesis;
 mod overrides;
+mod script;
 mod workload;
 mod yaml;
 
@@ -10,8 +12,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use nemesis::NamedFault;
+pub use nemesis::{NamedFault, base as nemesis_base, load_one as load_nemesis};
 pub use overrides::{Overrides, ScenarioError};
+pub use script::schedule_yaml;
 pub use workload::WorkloadSpec;
 pub use yaml::YamlError;
 
@@ -19,7 +22,7 @@ pub use crate::checker::World;
 
 use crate::catalog::Catalog;
 use crate::checker::Identity;
-use crate::nemesis::{Target, Turns};
+use crate::nemesis::{Script, Turns};
 
 /// Everything that decides what a run does. Saved as `scenario.yaml`, enough to run it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +32,7 @@ pub struct Scenario {
     pub name: String,
     pub world: World,
     pub seed: u64,
-    /// Names of the nemeses, joined by commas, as given.
+    /// Names of the nemeses, joined by commas, as given or as the schedule names them.
     pub nemesis: String,
     /// By role; roles that are absent run `as-shipped`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -45,6 +48,9 @@ pub struct Scenario {
     /// Of nemeses whose faults come one at a time: how they take turns.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub turns: BTreeMap<String, Turns>,
+    /// What is done when, in place of faults: the schedule of an earlier run, or one by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<Script>,
     /// Version of Stormglass, and the kernel it ran on; for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub version: String,
@@ -63,8 +69,7 @@ impl Scenario {
     ) -> Result<Scenario, ScenarioError> {
         let entry = Catalog::Workloads.load(name)?;
         let workload = overrides.workload(&entry)?;
-        let faults = nemesis::load(nemesis, overrides)?;
-        let scenario = Scenario {
+        let mut scenario = Scenario {
             name: name.to_owned(),
             world,
             seed,
@@ -73,12 +78,25 @@ impl Scenario {
             images: overrides.images.clone(),
             arguments: overrides.arguments(),
             workload,
-            faults,
+            faults: Vec::new(),
             turns: BTreeMap::new(),
+            script: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             kernel: String::new(),
         };
-        scenario.check_targets()?;
+        match &overrides.schedule {
+            Some(path) => {
+                let script = script::load(path, &scenario.topology())?;
+                scenario.nemesis = script::nemesis(&script);
+                scenario.script = Some(script);
+            }
+            None => {
+                let loaded = nemesis::load(nemesis, overrides)?;
+                (scenario.faults, scenario.turns) = (loaded.faults, loaded.turns);
+                scenario.fill_in_messages()?;
+                scenario.check_faults()?;
+            }
+        }
         Ok(scenario)
     }
 
@@ -101,38 +119,6 @@ impl Scenario {
         }
     }
 
-    /// The names of the nodes that this scenario will have, in topology order.
-    pub fn node_names(&self) -> Vec<String> {
-        let numbered = |(role, count): (&crate::cluster::Role, &usize)| {
-            let role = role.name();
-            (1..=*count).map(move |number| format!("{role}{number}")).collect::<Vec<_>>()
-        };
-        self.workload.services.iter().flat_map(numbered).collect()
-    }
-
-    /// A named node or role that the topology lacks can never be hit: said before the start.
-    fn check_targets(&self) -> Result<(), ScenarioError> {
-        let nodes = self.node_names();
-        for fault in &self.faults {
-            let lacking = match &fault.fault.target {
-                Some(Target::Node(name)) => !nodes.contains(name),
-                Some(Target::Role(role)) => {
-                    self.workload.services.get(role).is_none_or(|count| *count == 0)
-                }
-                _ => false,
-            };
-            if let (true, Some(target)) = (lacking, &fault.fault.target) {
-                return Err(ScenarioError::Target {
-                    nemesis: fault.nemesis.clone(),
-                    target: target.to_string(),
-                    workload: self.name.clone(),
-                    nodes: nodes.join(", "),
-                });
-            }
-        }
-        Ok(())
-    }
-
     /// What expectations may ask of this run.
     pub fn identity(&self) -> Identity {
         Identity {
@@ -149,13 +135,11 @@ impl Scenario {
 
     /// The exact command that repeats this run.
     pub fn repro(&self) -> String {
-        let mut command = format!(
-            "stormglass run {} --nemesis {} --world {} --seed {}",
-            quoted(&self.name),
-            quoted(&self.nemesis),
-            self.world.name(),
-            self.seed
-        );
+        let mut command = format!("stormglass run {}", quoted(&self.name));
+        if self.script.is_none() {
+            command.push_str(&format!(" --nemesis {}", quoted(&self.nemesis)));
+        }
+        command.push_str(&format!(" --world {} --seed {}", self.world.name(), self.seed));
         for argument in &self.arguments {
             command.push(' ');
             command.push_str(&quoted(argument));

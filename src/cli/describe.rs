@@ -1,45 +1,59 @@
 //! `stormglass describe NAME`: one thing whole, whichever list it is in.
 
+mod nemesis;
+
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::{exit, fail};
-use crate::catalog::{Catalog, nearest};
+use crate::catalog::{Catalog, Entry, nearest};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// A workload, nemesis, checker, anomaly, service or variant
+    /// A workload, nemesis (aimed or not), checker, anomaly, service or variant
     name: String,
     /// JSON instead of text
     #[arg(long)]
     json: bool,
 }
 
+/// What is told of a thing: as an object, and as text.
+struct Told {
+    json: Json,
+    text: String,
+}
+
 pub fn describe(arguments: &Arguments) -> i32 {
-    let name = arguments.name.as_str();
-    for (kind, catalog) in [("workload", Catalog::Workloads), ("nemesis", Catalog::Nemeses)] {
-        if let Ok(entry) = catalog.load(name) {
-            let body = entry.text.lines().skip(1).collect::<Vec<_>>().join("\n");
-            print(arguments.json, kind, name, entry.description(), Some((&entry.origin, &body)));
-            return exit::VALID;
+    match told(&arguments.name) {
+        Ok(told) if arguments.json => {
+            println!("{:#}", told.json);
+            exit::VALID
         }
+        Ok(told) => {
+            print!("{}", told.text);
+            exit::VALID
+        }
+        Err(message) => fail(exit::USAGE, message),
+    }
+}
+
+fn told(name: &str) -> Result<Told, String> {
+    if let Ok(entry) = Catalog::Workloads.load(name) {
+        return Ok(of_file("workload", name, &entry));
+    }
+    if let Some(entry) = nemesis::entry(name) {
+        return nemesis::told(name, &entry);
     }
     let named = named_things();
     match named.iter().find(|(_, found, _)| found == name) {
-        Some((kind, name, description)) => {
-            print(arguments.json, kind, name, description, None);
-            exit::VALID
-        }
+        Some((kind, name, description)) => Ok(of_words(kind, name, description)),
         None => {
             let mut names: Vec<String> = named.into_iter().map(|(_, name, _)| name).collect();
             names.extend(Catalog::Workloads.names());
             names.extend(Catalog::Nemeses.names());
             let near = nearest(name, names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            fail(
-                exit::USAGE,
-                format!("there is nothing named `{name}`{near}; `stormglass list` shows all"),
-            )
+            Err(format!("there is nothing named `{name}`{near}; `stormglass list` shows all"))
         }
     }
 }
@@ -61,17 +75,20 @@ fn named_things() -> Vec<(&'static str, String, String)> {
     things
 }
 
-fn print(json: bool, kind: &str, name: &str, description: &str, file: Option<(&str, &str)>) {
-    if json {
-        let (origin, body) = file.unzip();
-        let object = json!({
-            "kind": kind, "name": name, "description": description, "file": origin, "yaml": body,
-        });
-        println!("{object:#}");
-        return;
+fn of_words(kind: &str, name: &str, description: &str) -> Told {
+    Told {
+        json: json!({
+            "kind": kind, "name": name, "description": description, "file": null, "yaml": null,
+        }),
+        text: format!("{kind} {name}\n  {description}\n"),
     }
-    println!("{kind} {name}\n  {description}");
-    if let Some((origin, body)) = file {
-        println!("\n{origin}:\n{body}");
-    }
+}
+
+fn of_file(kind: &str, name: &str, entry: &Entry) -> Told {
+    let mut told = of_words(kind, name, entry.description());
+    let body = entry.text.lines().skip(1).collect::<Vec<_>>().join("\n");
+    told.text.push_str(&format!("\n{}:\n{body}\n", entry.origin));
+    told.json["file"] = entry.origin.clone().into();
+    told.json["yaml"] = body.into();
+    told
 }

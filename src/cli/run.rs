@@ -45,6 +45,9 @@ pub struct RunArguments {
     /// What breaks: names with commas between, each with an aim if wanted (kill-leader, pause:zookeeper2)
     #[arg(long, default_value = "none", value_name = "A,B")]
     nemesis: String,
+    /// What is done when, in place of nemeses: the schedule.yaml of an earlier run, or one by hand
+    #[arg(long, value_name = "FILE", conflicts_with = "nemesis")]
+    schedule: Option<PathBuf>,
     #[arg(long, value_enum, default_value = "sim")]
     world: WorldArgument,
     /// Length of the main phase, instead of the workload's
@@ -136,6 +139,7 @@ impl RunArguments {
             images: map(&self.image),
             set: self.set.clone(),
             ignore_expectations: self.expect.is_some(),
+            schedule: self.schedule.clone(),
         }
     }
 

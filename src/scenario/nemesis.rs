@@ -3,10 +3,12 @@
 //! `kill-leader` is `kill` aimed at the leader, `pause:zookeeper2` is `pause` aimed at that node:
 //! fault and target are composed here, not written out in one file for each pair.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{Catalog, CatalogError, nearest};
-use crate::nemesis::{Fault, NemesisSpec, Target};
+use crate::nemesis::{Fault, NemesisSpec, Target, Turns};
 use crate::scenario::overrides::{Overrides, ScenarioError, Source};
 use crate::scenario::yaml::YamlError;
 
@@ -18,9 +20,16 @@ pub struct NamedFault {
     pub fault: Fault,
 }
 
+/// The faults of all nemeses that a run names, and how those of one take turns.
+#[derive(Default)]
+pub struct Loaded {
+    pub faults: Vec<NamedFault>,
+    pub turns: BTreeMap<String, Turns>,
+}
+
 /// Loads nemeses named with commas between them; `none` adds nothing.
-pub fn load(names: &str, overrides: &Overrides) -> Result<Vec<NamedFault>, ScenarioError> {
-    let mut faults = Vec::new();
+pub fn load(names: &str, overrides: &Overrides) -> Result<Loaded, ScenarioError> {
+    let mut loaded = Loaded::default();
     for name in names.split(',').map(str::trim) {
         if name.is_empty() {
             let message = "expected names with commas between, found an empty one; `none` is the \
@@ -30,14 +39,18 @@ pub fn load(names: &str, overrides: &Overrides) -> Result<Vec<NamedFault>, Scena
                 message: message.into(),
             });
         }
-        for fault in load_one(name, overrides)?.faults {
-            faults.push(NamedFault { nemesis: name.to_owned(), fault });
+        let spec = load_one(name, overrides)?;
+        if let Some(turns) = spec.turns() {
+            loaded.turns.insert(name.to_owned(), turns);
         }
+        let named = |fault| NamedFault { nemesis: name.to_owned(), fault };
+        loaded.faults.extend(spec.faults.into_iter().map(named));
     }
-    Ok(faults)
+    Ok(loaded)
 }
 
-fn load_one(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioError> {
+/// A nemesis as it is after its name's aim and the command line's changes.
+pub fn load_one(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioError> {
     if let Some((base, target)) = name.split_once(':') {
         let target = target
             .parse()
@@ -58,18 +71,28 @@ fn load_one(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioEr
 }
 
 /// The targets that a name may end with.
-const KEYWORDS: [(&str, Target); 5] = [
+const KEYWORDS: [(&str, Target); 6] = [
     ("all", Target::All),
     ("one", Target::One),
     ("minority", Target::Minority),
     ("majority", Target::Majority),
     ("leader", Target::Leader),
+    ("follower", Target::Follower),
 ];
 
 fn keyword_suffix(name: &str) -> Option<(&str, Target)> {
     let (base, last) = name.rsplit_once('-')?;
     let (_, target) = KEYWORDS.iter().find(|(keyword, _)| *keyword == last)?;
     Some((base, target.clone()))
+}
+
+/// The name of the file that a name stands for, without its aim.
+pub fn base(name: &str) -> &str {
+    match name.split_once(':') {
+        Some((base, _)) => base,
+        None if Catalog::Nemeses.load(name).is_ok() => name,
+        None => keyword_suffix(name).map_or(name, |(base, _)| base),
+    }
 }
 
 /// Suggests aimed names as well: `kill-leader` is in no catalogue.
@@ -90,7 +113,7 @@ fn suggested(unknown: CatalogError) -> CatalogError {
 
 fn takes_an_aim(name: &str) -> bool {
     let spec = load_named(name, &Overrides::default());
-    spec.is_ok_and(|spec| spec.faults.iter().any(|fault| fault.target.is_some()))
+    spec.is_ok_and(|spec| aim(spec, name, Target::One).is_ok())
 }
 
 fn aim(mut spec: NemesisSpec, name: &str, target: Target) -> Result<NemesisSpec, ScenarioError> {
@@ -104,7 +127,10 @@ fn aim(mut spec: NemesisSpec, name: &str, target: Target) -> Result<NemesisSpec,
     for fault in aimed {
         fault.target = Some(target.clone());
     }
-    Ok(spec)
+    match spec.flaw() {
+        Some((_, (_, message))) => Err(ScenarioError::Aim { nemesis: name.into(), message }),
+        None => Ok(spec),
+    }
 }
 
 fn load_named(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioError> {
@@ -116,10 +142,11 @@ fn load_named(name: &str, overrides: &Overrides) -> Result<NemesisSpec, Scenario
 fn read(source: &Source) -> Result<NemesisSpec, YamlError> {
     let (origin, text) = (&source.origin, &source.text);
     let spec: NemesisSpec = super::yaml::parse(origin, text)?;
-    for (position, fault) in spec.faults.iter().enumerate() {
-        if let Some((field, message)) = fault.flaw() {
-            return Err(YamlError::nth_field(origin, text, position, field, &message));
+    match spec.flaw() {
+        Some((Some(position), (field, message))) => {
+            Err(YamlError::in_item(origin, text, ("fault", position), field, &message))
         }
+        Some((None, (field, message))) => Err(YamlError::field(origin, text, field, &message)),
+        None => Ok(spec),
     }
-    Ok(spec)
 }

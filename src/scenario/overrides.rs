@@ -1,6 +1,7 @@
 //! What the command line changes in a workload or nemesis before it is read.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde_yaml::Value;
 
@@ -27,6 +28,10 @@ pub enum ScenarioError {
          {nodes}, or change their number with --nodes"
     )]
     Target { nemesis: String, target: String, workload: String, nodes: String },
+    #[error("{0}; correct it, or take the schedule.yaml of a run as a pattern")]
+    Script(YamlError),
+    #[error("--schedule {path}: {error}; expected a file such as results/latest/schedule.yaml")]
+    Schedule { path: String, error: std::io::Error },
     #[error("--set {set}: {message}")]
     Set { set: String, message: String },
     #[error("--nodes {role}: this workload has no service `{role}`; it has {has}")]
@@ -61,6 +66,8 @@ pub struct Overrides {
     /// `path=value`; a path that starts with `nemesis.` changes every nemesis, any other the workload.
     pub set: Vec<String>,
     pub ignore_expectations: bool,
+    /// A file that says what is done when, in place of nemeses.
+    pub schedule: Option<PathBuf>,
 }
 
 impl Overrides {
@@ -88,6 +95,9 @@ impl Overrides {
         }
         if self.ignore_expectations {
             add("--expect", "none".to_owned());
+        }
+        if let Some(path) = &self.schedule {
+            add("--schedule", path.display().to_string());
         }
         arguments
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::nearest;
 use crate::checker::{ANOMALIES, Expectation};
-use crate::cluster::Role;
+use crate::cluster::{Pattern, Protocol, Role};
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
 use crate::scenario::yaml::YamlError;
@@ -21,6 +21,9 @@ pub struct WorkloadSpec {
     pub leader: Role,
     /// Operations on registers; the first of what will be several kinds of client.
     pub register: RegisterOptions,
+    /// The request by which operations change something: what message faults hit that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Pattern>,
     /// Operations a second, all nodes together, whatever the answers (open loop).
     pub rate: Rate,
     /// Client threads: `30`, or `5n` for five a node.
@@ -67,6 +70,15 @@ impl WorkloadSpec {
         }
         if !self.services.contains_key(&self.leader) {
             return flaw("leader", "expected one of the roles in `services`");
+        }
+        if let Some(message) = &self.message {
+            let spoken: Vec<Protocol> =
+                self.services.keys().map(|role| role.client_port().1).collect();
+            if !spoken.contains(&message.protocol) {
+                let spoken: Vec<&str> = spoken.into_iter().map(Protocol::name).collect();
+                let expected = format!("expected a request of {}", spoken.join(" or "));
+                return flaw("message", &format!("{expected}, found one of {}", message.protocol));
+            }
         }
         for (field, span) in [
             ("time", self.time),

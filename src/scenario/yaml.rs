@@ -21,15 +21,20 @@ impl YamlError {
         }
     }
 
-    /// As [`YamlError::field`], for the `nth` occurrence of the field (from 0), else the file.
-    pub fn nth_field(
+    /// As [`YamlError::field`], within the `nth` item (from 0) of those that a field begins, else the
+    /// item's own line.
+    pub fn in_item(
         origin: &str,
         text: &str,
-        nth: usize,
+        (begins, nth): (&str, usize),
         field: &str,
         message: &str,
     ) -> YamlError {
-        let line = line_of(text, field, nth).or_else(|| line_of(text, "fault", nth));
+        let start = line_of(text, begins, nth);
+        let end = line_of(text, begins, nth + 1).unwrap_or(usize::MAX);
+        let last = field.rsplit('.').next().unwrap_or(field);
+        let within = |line: &usize| start.is_some_and(|start| *line >= start) && *line < end;
+        let line = lines_of(text, last).find(within).or(start);
         YamlError { origin: origin.into(), line, message: format!("field `{field}`: {message}") }
     }
 }
@@ -91,9 +96,13 @@ fn unknown_field(message: &str) -> Option<(&str, Vec<&str>)> {
 }
 
 fn line_of(text: &str, field: &str, nth: usize) -> Option<usize> {
-    let named = |line: &str| {
+    lines_of(text, field).nth(nth)
+}
+
+fn lines_of<'a>(text: &'a str, field: &'a str) -> impl Iterator<Item = usize> {
+    let named = move |line: &str| {
         let line = line.split('#').next().unwrap_or_default();
         line.split(['{', ',', ' ', '-']).any(|part| part.strip_suffix(':') == Some(field))
     };
-    text.lines().enumerate().filter(|(_, line)| named(line)).nth(nth).map(|(number, _)| number + 1)
+    text.lines().enumerate().filter(move |(_, line)| named(line)).map(|(number, _)| number + 1)
 }

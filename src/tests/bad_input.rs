@@ -3,6 +3,8 @@
 
 mod engine;
 mod history;
+mod nemesis;
+mod schedule;
 
 use expect_test::{Expect, expect};
 
@@ -147,19 +149,19 @@ fn a_flaw_in_a_nemesis_is_told_with_file_line_and_field() {
         &cases,
         expect![[r#"
         zookeeper/register --nemesis unknown-field
-          nemesis/unknown-field.yaml:4: faults[1]: unknown field `afterwards`, expected one of `fault`, `shape`, `target`, `after`, `for`, `every`; did you mean `after`?; correct it, `stormglass describe kill` shows a sound nemesis
+          nemesis/unknown-field.yaml:4: faults[1]: unknown field `afterwards`, expected one of `fault`, `shape`, `target`, `link`, `traffic`, `refusal`, `port`, `bytes_per_second`, `message`, `form`, `nth`, `times`, `delay`, `toxic`, `clock`, `by`, `session`, `weight`, `when`, `pace`, `after`, `for`, `every`, `jitter`; did you mean `after`?; correct it, `stormglass describe kill` shows a sound nemesis
         zookeeper/register --nemesis unknown-fault
-          nemesis/unknown-fault.yaml:4: faults[1].fault: unknown variant `kil`, expected one of `partition`, `kill`, `pause`; did you mean `kill`?; correct it, `stormglass describe kill` shows a sound nemesis
+          nemesis/unknown-fault.yaml:4: faults[1].fault: unknown variant `kil`, expected one of `partition`, `kill`, `stop`, `pause`, `crash`, `sever`, `resign`, `throttle`, `message`, `toxic`, `clock`, `expire-session`; did you mean `kill`?; correct it, `stormglass describe kill` shows a sound nemesis
         zookeeper/register --nemesis bad-target
-          nemesis/bad-target.yaml:4: faults[1].target: expected a target: all, one, minority, majority, leader, a role or a node; found `zoo keeper`; correct it, `stormglass describe kill` shows a sound nemesis
+          nemesis/bad-target.yaml:4: faults[1].target: expected a target: all, one, minority, majority, leader, follower, a role or a node; found `zoo keeper`; correct it, `stormglass describe kill` shows a sound nemesis
         zookeeper/register --nemesis no-target
-          nemesis/no-target.yaml:4: field `target`: expected a target: all, one, minority, majority, leader, a role or a node; correct it, `stormglass describe kill` shows a sound nemesis
+          nemesis/no-target.yaml:4: field `target`: expected a target: all, one, minority, majority, leader, follower, a role or a node; correct it, `stormglass describe kill` shows a sound nemesis
         zookeeper/register --nemesis kill,bad-duration
           nemesis/bad-duration.yaml:4: faults[1].for: expected a duration such as 500ms, 10s or 1m 30s, found `two seconds`; correct it, `stormglass describe kill` shows a sound nemesis
         zookeeper/register --nemesis overlapping
           nemesis/overlapping.yaml:4: field `every`: expected at least `for` (2s), since a fault cannot overlap itself; correct it, `stormglass describe kill` shows a sound nemesis
         zookeeper/register --nemesis shapeless
-          nemesis/shapeless.yaml:4: field `shape`: a partition needs a shape: halves, isolate, majority-minority or one-way; correct it, `stormglass describe kill` shows a sound nemesis
+          nemesis/shapeless.yaml:4: field `shape`: a partition needs a shape: halves, isolate, majority-minority, one-way, majorities-ring, bridge, minority-third, random or link; correct it, `stormglass describe kill` shows a sound nemesis
     "#]],
     );
 }
@@ -202,7 +204,7 @@ fn names_and_targets_that_are_not_there_suggest_near_ones() {
         zookeeper/register --nemesis partition-one,kill:zookeeper3 --nodes zookeeper=2
           --nemesis kill:zookeeper3: the topology of zookeeper/register has no `zookeeper3`; aim at one of its nodes, zookeeper1, zookeeper2, or change their number with --nodes
         zookeeper/register --nemesis kill:
-          --nemesis kill:: expected a target: all, one, minority, majority, leader, a role or a node; found ``
+          --nemesis kill:: expected a target: all, one, minority, majority, leader, follower, a role or a node; found ``
         zookeeper/register --nemesis partition-halves:zookeeper1
           --nemesis partition-halves:zookeeper1: this nemesis picks its own nodes and cannot be aimed; leave the aim out
     "#]],
@@ -315,7 +317,7 @@ fn changes_by_path_are_told_as_they_were_typed() {
         zookeeper/register --set register.kees=3
           workloads/zookeeper/register.yaml (built in) with --set register.kees=3: register: unknown field `kees`, expected one of `reads`, `keys`, `ops_per_key`, `mix`; did you mean `keys`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
         zookeeper/register --set registr.keys=3
-          --set registr.keys=3: there is no `registr` here; there is services, leader, register, rate, concurrency, time
+          --set registr.keys=3: there is no `registr` here; there is services, leader, register, message, rate, concurrency, time
         zookeeper/register --set register.keys=many
           workloads/zookeeper/register.yaml (built in) with --set register.keys=many: register.keys: invalid type: string "many", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
         zookeeper/register --set register.keys=[

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::binary::{Folder, Said, signal};
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "history.jsonl.zst",
     "junit.xml",
     "ledger.jsonl",
@@ -16,6 +16,7 @@ const FILES: [&str; 8] = [
     "results.json",
     "run.log",
     "scenario.yaml",
+    "schedule.yaml",
 ];
 
 fn json(said: &Said) -> Json {

@@ -1,11 +1,13 @@
 //! When a fault begins and how long it lasts: which of these fields go together.
 
+use std::time::Duration;
+
 use super::flaw::{Flaw, is_some_time, require};
 use super::{Fault, FaultKind, Shape};
 use crate::duration::Span;
 use crate::nemesis::target::Target;
 
-const MINUTE: Span = Span(std::time::Duration::from_secs(60));
+const MINUTE_MS: u64 = 60_000;
 
 impl Fault {
     pub(super) fn check_timing(&self) -> Result<(), Flaw> {
@@ -83,7 +85,7 @@ impl Fault {
                  {least}, per_minute {wanted}, at_most {most}"
             )
         })?;
-        let cycle = Span(MINUTE.0 / pace.per_minute);
+        let cycle = Span(Duration::from_millis(MINUTE_MS / u64::from(pace.per_minute)));
         require(self.lasts <= cycle, "for", || {
             let wanted = pace.per_minute;
             format!("{wanted} failovers a minute leave {cycle} for each, found {}", self.lasts)

@@ -28,7 +28,8 @@ pub fn plan(fault: &Fault, id: FaultId, scene: &Scene, rng: &mut Rng) -> Result<
     };
     if links.is_empty() {
         let count = scene.topology.nodes.len();
-        return Err(format!("a partition of {count} nodes has nobody on one side"));
+        let nodes = if count == 1 { "node" } else { "nodes" };
+        return Err(format!("a partition of {count} {nodes} has nobody on one side"));
     }
     let manner = Manner { refusal: fault.refusal.unwrap_or_default(), port: fault.port };
     Ok(Plan { targets, actions: vec![Action::Cut { fault: id, links, manner }] })

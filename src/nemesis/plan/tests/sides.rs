@@ -92,7 +92,7 @@ fn a_bridge_reaches_both_halves_and_they_reach_only_it() {
 fn too_few_nodes_for_a_shape_are_told() {
     for shape in OF_THEIR_OWN {
         let why = plan(&partition(shape), 1, Some(1), 1).unwrap_err();
-        assert_eq!(why, "a partition of 1 nodes has nobody on one side");
+        assert_eq!(why, "a partition of 1 node has nobody on one side");
     }
     let isolate_all = fault("{ fault: partition, shape: isolate, target: all }");
     assert!(plan(&isolate_all, 3, None, 1).unwrap_err().contains("nobody on one side"));

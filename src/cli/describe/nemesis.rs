@@ -1,0 +1,76 @@
+//! A nemesis described: its parameters and what they mean, what it needs, what it can break, and how
+//! to run it.
+
+use serde_json::json;
+
+use super::{Told, of_file};
+use crate::catalog::{Catalog, Entry};
+use crate::nemesis::{Guide, Parameter};
+use crate::scenario::{Overrides, load_nemesis, nemesis_base};
+
+/// The file of a nemesis, also where its name aims it elsewhere.
+pub fn entry(name: &str) -> Option<Entry> {
+    Catalog::Nemeses.load(nemesis_base(name)).ok()
+}
+
+pub fn told(name: &str, entry: &Entry) -> Result<Told, String> {
+    let spec = load_nemesis(name, &Overrides::default()).map_err(|error| error.to_string())?;
+    let guide = Guide::of(&spec);
+    let example = format!("stormglass run zookeeper/register --nemesis {name} --world docker");
+    let mut told = of_file("nemesis", name, entry);
+    told.text = format!(
+        "nemesis {name}\n  {}\n{}\nexample:\n  {example}\n{}",
+        entry.description(),
+        sections(&guide),
+        told.text
+            .split_once('\n')
+            .and_then(|(_, rest)| rest.split_once('\n'))
+            .map_or("", |(_, file)| file),
+    );
+    let parameters = guide.parameters.iter().map(|Parameter { path, value, meaning }| {
+        json!({ "path": path, "value": value, "meaning": meaning })
+    });
+    told.json["parameters"] = parameters.collect();
+    let needs = guide.needs.iter().map(|(name, what)| json!({ "name": name, "what": what }));
+    told.json["needs"] = needs.collect();
+    told.json["can_break"] = guide.can_break.into();
+    told.json["example"] = example.into();
+    Ok(told)
+}
+
+fn sections(guide: &Guide) -> String {
+    let mut text = String::new();
+    if !guide.parameters.is_empty() {
+        let row = |parameter: &Parameter| {
+            let Parameter { path, value, meaning } = parameter.clone();
+            [path, value, meaning]
+        };
+        text += "\nparameters, each changed by --set nemesis.PARAMETER=VALUE:\n";
+        text += &table(&guide.parameters.iter().map(row).collect::<Vec<_>>());
+    }
+    text += "\nneeds:\n";
+    match guide.needs.is_empty() {
+        true => text += "  nothing but a cluster\n",
+        false => {
+            let row = |(name, what): &(String, String)| [name.clone(), what.clone()];
+            text += &table(&guide.needs.iter().map(row).collect::<Vec<_>>());
+        }
+    }
+    text += "\ncan break:\n";
+    match guide.can_break.is_empty() {
+        true => text += "  nothing\n",
+        false => text.extend(guide.can_break.iter().map(|line| format!("  {line}\n"))),
+    }
+    text
+}
+
+/// Rows with their columns below each other.
+fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
+    let line = |row: &[String; COLUMNS]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
