@@ -9,8 +9,8 @@
 pub mod protocol;
 
 mod attribute;
-mod census;
 mod cap;
+mod census;
 mod fault_table;
 mod frame;
 mod hold;

@@ -63,9 +63,9 @@ impl Script {
                 }
                 Some(FaultRecord::Began { fault, deeds }) => {
                     if let Some(position) = open.get(&fault) {
-                        let done = deeds.into_iter().filter(|deed| {
-                            !matches!(deed.outcome, Applied::Skipped { .. })
-                        });
+                        let done = deeds
+                            .into_iter()
+                            .filter(|deed| !matches!(deed.outcome, Applied::Skipped { .. }));
                         script.entries[*position].actions = done.map(|deed| deed.action).collect();
                     }
                 }
@@ -83,9 +83,11 @@ impl Script {
 
     /// What it needs of a world.
     pub fn needs(&self) -> Needs {
-        needs_of_actions(self.entries.iter().flat_map(|entry| {
-            entry.actions.iter().map(|action| (entry.nemesis.as_str(), action))
-        }))
+        needs_of_actions(
+            self.entries.iter().flat_map(|entry| {
+                entry.actions.iter().map(|action| (entry.nemesis.as_str(), action))
+            }),
+        )
     }
 
     /// The names of its nemeses, each once, with the nodes that they are aimed at, for people.
@@ -127,7 +129,9 @@ impl ScriptEntry {
     /// The nodes singled out, in name order where the script does not say.
     pub fn targets(&self) -> Vec<NodeName> {
         match self.targets.is_empty() {
-            true => self.actions.iter().flat_map(nodes).collect::<BTreeSet<_>>().into_iter().collect(),
+            true => {
+                self.actions.iter().flat_map(nodes).collect::<BTreeSet<_>>().into_iter().collect()
+            }
             false => self.targets.clone(),
         }
     }

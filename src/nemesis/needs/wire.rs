@@ -51,12 +51,7 @@ pub fn tap_flaw(
     Some(("message", wrong_protocol(pattern, port, server, speaks)))
 }
 
-fn wrong_protocol(
-    pattern: &Pattern,
-    port: u16,
-    server: Role,
-    speaks: Option<Protocol>,
-) -> String {
+fn wrong_protocol(pattern: &Pattern, port: u16, server: Role, speaks: Option<Protocol>) -> String {
     match speaks {
         Some(protocol) => format!(
             "port {port} of {server} speaks {protocol}, not {}; expected a request such as \

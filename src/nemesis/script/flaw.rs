@@ -24,12 +24,7 @@ impl Script {
         self.entries.iter().enumerate().find_map(alone).or_else(|| self.contradiction())
     }
 
-    fn check(
-        &self,
-        position: usize,
-        entry: &ScriptEntry,
-        topology: &Topology,
-    ) -> Result<(), Flaw> {
+    fn check(&self, position: usize, entry: &ScriptEntry, topology: &Topology) -> Result<(), Flaw> {
         let absent = entry.targets.iter().find(|name| topology.node(name).is_none());
         if let Some(name) = absent {
             return Err(("targets", no_node(name, topology)));
@@ -195,11 +190,7 @@ fn check_links(links: &BTreeSet<Link>, topology: &Topology) -> Result<(), Flaw> 
     Ok(())
 }
 
-fn check_manner(
-    links: &BTreeSet<Link>,
-    manner: Manner,
-    topology: &Topology,
-) -> Result<(), Flaw> {
+fn check_manner(links: &BTreeSet<Link>, manner: Manner, topology: &Topology) -> Result<(), Flaw> {
     let meets_clients = links.iter().any(|link| [&*link.from, &*link.to].contains(&CLIENTS));
     if meets_clients && manner.refusal == Refusal::Reset {
         let message = "links to clients cannot be refused with reset; expected drop";
