@@ -11,6 +11,7 @@ pub mod protocol;
 mod attribute;
 mod cap;
 mod census;
+mod clock;
 mod fault_table;
 mod frame;
 mod hold;
@@ -21,6 +22,7 @@ mod netlink;
 mod nftables;
 mod probe;
 mod process;
+mod refusal;
 mod session;
 mod sever;
 mod signal;
@@ -90,7 +92,7 @@ fn serve(arguments: &AgentArguments) -> anyhow::Result<()> {
     signal::block(&signals)?;
     let tables = FaultTables::open(&arguments.run)?;
     let lease = Lease::new(Duration::from_millis(arguments.lease_ms));
-    let session = Arc::new(Session::new(tables, lease));
+    let session = Arc::new(Session::new(&arguments.run, tables, lease));
     let (work, queue) = mpsc::channel();
 
     spawn("lease", &session, |session| session.watch_lease())?;

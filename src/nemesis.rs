@@ -17,7 +17,7 @@ mod trigger;
 
 pub use conflict::{Hold, clash};
 pub use coverage::{Coverage, CoverageCell, NamedNemesis, SkippedFault, coverage};
-pub use failovers::{FailoverLoop, Failovers, Overlap, Pacing, Reign, failovers};
+pub use failovers::{FailoverLoop, Failovers, HeldFor, Overlap, Pacing, Reign, failovers};
 pub use fault::{Fault, FaultKind, NemesisSpec, Order, Shape, Traffic, Turns};
 pub use needs::{Asker, fault_flaw, needs};
 pub use node_role::role_of;

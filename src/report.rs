@@ -5,9 +5,11 @@
 mod availability;
 mod clocks;
 mod digest;
+mod fault_kind;
 mod headline;
 mod hits;
 mod junit;
+mod lanes;
 mod page;
 mod plot_data;
 mod rate;

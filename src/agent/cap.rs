@@ -153,16 +153,13 @@ impl Caps {
         (hit, left)
     }
 
-    /// Removes our tree from a node's interfaces, whoever put it there; which had one.
-    pub fn sweep(&mut self, site: &Site<'_>) -> anyhow::Result<Vec<String>> {
-        let mut swept = Vec::new();
+    /// Removes our trees from a node's interfaces, whoever put them there.
+    pub fn sweep(&mut self, site: &Site<'_>) -> anyhow::Result<()> {
         for by in [By::Source, By::Destination] {
             let mut shaper = Shaper::open(site, by)?;
-            if htb::remove_root(&mut shaper.exchange, &shaper.interface)? {
-                swept.push(format!("{} of {}", shaper.interface, site.node));
-            }
+            htb::remove_root(&mut shaper.exchange, &shaper.interface)?;
         }
-        Ok(swept)
+        Ok(())
     }
 
     /// The bytes that have passed under a link's cap so far; `None` where it has none.
@@ -226,15 +223,14 @@ impl Shaper {
         let least = capped.least().unwrap_or(bytes_per_second);
         htb::set_class(&mut self.exchange, &self.interface, number, least)?;
         if before.is_none() {
-            htb::add_filter(&mut self.exchange, &self.interface, number, self.by, address)?;
+            htb::pick_address(&mut self.exchange, &self.interface, number, self.by, address)?;
         }
         self.read_back(&spot.link, address, least)
     }
 
-    /// From 1; 0 is the tree itself.
     fn free_number(&self) -> anyhow::Result<u16> {
         let taken: BTreeSet<u16> = self.capped.values().map(|capped| capped.number).collect();
-        let free = (1..u16::MAX).find(|number| !taken.contains(number));
+        let free = (htb::FIRST_CLASS..u16::MAX).find(|number| !taken.contains(number));
         free.with_context(|| format!("{} has all the caps that it can have", self.interface))
     }
 

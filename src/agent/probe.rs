@@ -6,11 +6,12 @@
 //! so a cut is proven without waiting for silence.
 
 mod burst;
+mod connection;
 mod flight;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -18,12 +19,16 @@ use anyhow::{Context, bail};
 
 use super::fault_table::PROBE_PORTS;
 use super::namespace::Inside;
-use super::protocol::{Enrollment, Place, ProbeReport, Speed};
+use super::protocol::{Enrollment, Place, PortProbe, ProbeReport, Speed};
 use crate::cluster::Link;
 use crate::op::NodeName;
 use burst::{Burst, Bursts};
+use connection::{Attempt, Counted};
+pub use flight::PROBE_LENGTH;
 use flight::{Flight, Packet};
 
+/// Of connections that are probes: nothing in their own namespace is to redirect them.
+pub const PROBE_MARK: u32 = 0x5347;
 /// A link that stays silent is tried this often within the bound.
 const ATTEMPTS: u32 = 5;
 /// How much longer than expected a burst may take.
@@ -126,6 +131,37 @@ impl Prober {
             }
         }
         Ok(flight.report(dropped_now, started.elapsed()))
+    }
+
+    /// Opens a connection over each link, one after another: so a count tells whose probe it counts.
+    ///
+    /// `counted` tells how many probes our tables have (dropped, refused) so far.
+    pub fn probe_port(
+        &mut self,
+        links: &BTreeSet<Link>,
+        port: u16,
+        bound: Duration,
+        counted: impl Fn(&Link) -> anyhow::Result<(u64, u64)>,
+    ) -> anyhow::Result<Vec<PortProbe>> {
+        let mut probes = Vec::new();
+        for link in links {
+            let started = Instant::now();
+            self.round = self.round.wrapping_add(1);
+            let counted = || {
+                let (dropped, refused) = counted(link)?;
+                anyhow::Ok(Counted { dropped, refused })
+            };
+            let before = counted()?;
+            let (from, to) = (self.member(&link.from)?, self.member(&link.to)?);
+            let (source, target) = (from.address, SocketAddrV4::new(to.address, port));
+            let turn = self.round as usize;
+            let attempt = from.inside.run(move || Attempt::start(source, target, PROBE_MARK, turn));
+            let attempt = attempt.with_context(|| format!("try {link} at port {port}"))?;
+            let passage = attempt.outcome(bound, counted, before)?;
+            let after_us = started.elapsed().as_micros() as u64;
+            probes.push(PortProbe { link: link.clone(), passage, after_us });
+        }
+        Ok(probes)
     }
 
     /// Sends a burst over all links at once that takes a while at this rate, and sees how long it takes.

@@ -3,17 +3,19 @@
 //! Data only: it opens no socket and knows neither the engine nor the kernel. Both ends are the same
 //! executable, so there is one version of it and no negotiation.
 
+mod clock;
 mod traffic;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{FaultId, Link};
+use crate::cluster::{FaultId, Link, Manner};
 use crate::op::NodeName;
-pub use traffic::{Cap, LinkProbe, Passage, ProbeReport, Severed, Speed};
+pub use clock::{ClockReport, ClockTrial, HealedClock, Offsets, ProcessClock, Shown};
+pub use traffic::{Cap, LinkProbe, Passage, PortPassage, PortProbe, ProbeReport, Severed, Speed};
 
 /// How long a probe waits for a packet that neither arrives nor is counted as dropped.
 pub const PROBE_BOUND_MS: u64 = 250;
@@ -34,12 +36,13 @@ pub enum Command {
     Enroll {
         nodes: Vec<Enrollment>,
     },
-    /// Drops all IPv4 packets on these links. The same fault again replaces its links.
+    /// Drops or refuses IPv4 packets on these links. The same fault again replaces its links.
     Cut {
         fault: FaultId,
         links: BTreeSet<Link>,
+        manner: Manner,
     },
-    /// Removes exactly this fault's table.
+    /// Removes exactly this fault's tables.
     Join {
         fault: FaultId,
     },
@@ -72,6 +75,13 @@ pub enum Command {
         links: BTreeSet<Link>,
         bound_ms: u64,
     },
+    /// Opens a TCP connection over each of these links, to this port where it leads, and sees what
+    /// becomes of it.
+    ProbePort {
+        links: BTreeSet<Link>,
+        port: u16,
+        bound_ms: u64,
+    },
     /// The run's tables as the kernel shows them.
     Status,
     /// What the host's kernel says of one process.
@@ -89,6 +99,21 @@ pub enum Command {
         start_ticks: u64,
         signal: i32,
     },
+    /// Sets how far the clocks of all processes of a container are off; `pid` is its main process.
+    SkewClock {
+        pid: u32,
+        offsets: Offsets,
+    },
+    /// Asks all processes of a container what their clocks show.
+    ReadClock {
+        pid: u32,
+    },
+    /// Puts the clocks of all processes of a container right, as far as they can be.
+    HealClock {
+        pid: u32,
+    },
+    /// Finds out on a child of the agent's own whether clocks can be skewed here.
+    TryClocks,
     Heartbeat,
     /// Heal everything and end.
     Bye,
@@ -139,7 +164,7 @@ pub enum Message {
 pub enum Answer {
     Hello { greeting: Greeting },
     Enroll,
-    Cut { table: Table },
+    Cut { tables: Vec<Table> },
     Join { tally: Option<Tally> },
     Sever { severed: Severed },
     Throttle { caps: Vec<Cap> },
@@ -148,10 +173,15 @@ pub enum Answer {
     Heal { healed: Healed },
     Counters { tallies: Vec<Tally> },
     Probe { report: ProbeReport },
+    ProbePort { probes: Vec<PortProbe> },
     Status { tables: Vec<Table> },
     Process { process: Option<ProcessFacts> },
     Census { residents: Vec<Resident> },
     Signal { sent: bool },
+    SkewClock { report: ClockReport },
+    ReadClock { report: ClockReport },
+    HealClock { report: ClockReport },
+    TryClocks { trial: ClockTrial },
     Heartbeat,
     Bye,
 }
@@ -205,10 +235,28 @@ impl Hook {
     }
 }
 
-/// One fault's table, read back from the kernel.
+/// Which packets of its links a table takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Matched {
+    /// Dropped: everything.
+    Everything,
+    /// Dropped: everything but TCP.
+    AllButTcp,
+    /// Dropped: TCP to this port. Its answers go the other way, which is another link.
+    Port { port: u16 },
+    /// Answered with RST: TCP, to this port if one is given. RST itself passes.
+    Refused { port: Option<u16> },
+}
+
+/// One table of a fault, read back from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     pub name: String,
+    /// The node in whose namespace it stands; absent for those at the host's bridges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeName>,
+    pub matched: Matched,
     /// The kernel removes it with its owner's socket.
     pub owned: bool,
     pub hooks: BTreeSet<Hook>,
@@ -217,7 +265,7 @@ pub struct Table {
     pub tally: Tally,
 }
 
-/// What one table dropped.
+/// What one fault's tables dropped or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub fault: FaultId,
@@ -226,19 +274,35 @@ pub struct Tally {
     pub probes: u64,
 }
 
+impl Tally {
+    /// One for each fault, in the order of faults.
+    pub fn summed(tallies: Vec<Tally>) -> Vec<Tally> {
+        let mut by_fault: BTreeMap<FaultId, Tally> = BTreeMap::new();
+        for Tally { fault, packets, probes } in tallies {
+            let sum = by_fault.entry(fault).or_insert(Tally { fault, packets: 0, probes: 0 });
+            sum.packets += packets;
+            sum.probes += probes;
+        }
+        by_fault.into_values().collect()
+    }
+}
+
 /// What was taken back at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Healed {
     pub because: Cause,
     pub tallies: Vec<Tally>,
-    /// Tables that are still there, and why; empty when all is well.
+    /// Processes whose clocks had been skewed.
+    pub clocks: Vec<HealedClock>,
+    /// Tables and skewed clocks that are still there, and why; empty when all is well.
     pub left: Vec<String>,
 }
 
 impl fmt::Display for Healed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults = self.tallies.iter().map(|tally| tally.fault.to_string());
         let faults: Vec<String> =
-            self.tallies.iter().map(|tally| tally.fault.to_string()).collect();
+            faults.chain(self.clocks.iter().map(HealedClock::to_string)).collect();
         let faults = if faults.is_empty() { "nothing".to_owned() } else { faults.join(", ") };
         write!(f, "healed {faults} because {}", self.because)?;
         if self.left.is_empty() { Ok(()) } else { write!(f, "; left: {}", self.left.join("; ")) }

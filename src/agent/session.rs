@@ -1,24 +1,31 @@
-//! What the agent's threads share: the tables, the caps, the lease and the way out to the orchestrator.
+//! What the agent's threads share: all that is in force, the lease and the way out to the orchestrator.
 //!
-//! Nothing waits for the orchestrator while it holds tables or caps, so healing never waits for it either.
+//! Nothing waits for the orchestrator while it holds what is in force, so healing never waits for it
+//! either.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cap::Caps;
+use super::clock::Clocks;
 use super::fault_table::FaultTables;
 use super::lease::Lease;
 use super::protocol::{Cause, Healed, Message, Tally};
+use super::refusal::Refusals;
 
 pub struct Session {
     tables: Mutex<FaultTables>,
+    refusals: Mutex<Refusals>,
     caps: Mutex<Caps>,
+    clocks: Mutex<Clocks>,
     pub lease: Lease,
 }
 
 impl Session {
-    pub fn new(tables: FaultTables, lease: Lease) -> Session {
-        Session { tables: Mutex::new(tables), caps: Mutex::default(), lease }
+    pub fn new(run: &str, tables: FaultTables, lease: Lease) -> Session {
+        let (tables, refusals) = (Mutex::new(tables), Mutex::new(Refusals::new(run)));
+        let (caps, clocks) = (Mutex::default(), Mutex::default());
+        Session { tables, refusals, caps, clocks, lease }
     }
 
     /// A thread that panicked leaves the tables usable: each change was one transaction.
@@ -26,18 +33,40 @@ impl Session {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub fn refusals(&self) -> MutexGuard<'_, Refusals> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Each change of a cap is recorded before it is made, so one that was cut short can be taken back.
     pub fn caps(&self) -> MutexGuard<'_, Caps> {
         self.caps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Likewise: the state of a clock is in the process whose clock it is.
+    pub fn clocks(&self) -> MutexGuard<'_, Clocks> {
+        self.clocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn heal(&self, because: Cause) -> Healed {
-        let (mut tallies, mut left) = self.tables().heal();
-        let (hit, caps_left) = self.caps().heal();
-        let capped = hit.into_iter().map(|(fault, packets)| Tally { fault, packets, probes: 0 });
-        tallies.extend(capped);
-        left.extend(caps_left);
-        Healed { because, tallies, left }
+        let (mut tallies, mut left, closed) = {
+            let mut tables = self.tables();
+            let (tallies, left) = tables.heal();
+            (tallies, left, tables.is_closed())
+        };
+        let (refused, refusing) = self.refusals().heal();
+        let (hit, capped) = self.caps().heal();
+        tallies.extend(refused);
+        tallies.extend(hit.into_iter().map(|(fault, packets)| Tally { fault, packets, probes: 0 }));
+        left.extend(refusing.into_iter().chain(capped));
+        let tallies = Tally::summed(tallies);
+        // Links do not wait for a clock that is just being changed.
+        let mut skewed = self.clocks();
+        if closed {
+            skewed.close();
+        }
+        let (clocks, still_skewed) = skewed.heal_all();
+        left.extend(still_skewed);
+        Healed { because, tallies, clocks, left }
     }
 
     /// Heals for good and says so, once.
@@ -48,6 +77,7 @@ impl Session {
                 return;
             }
             tables.close();
+            self.refusals().close();
             self.caps().close();
         }
         self.say(&Message::Healed { healed: self.heal(because) });

@@ -20,10 +20,10 @@ use bollard::query_parameters::{
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::agent::protocol::{
-    Answer, Cause, Command, Enrollment, Greeting, Healed, ProbeReport, ProcessFacts, Resident,
-    Table, Tally,
+    Answer, Cause, ClockReport, ClockTrial, Command, Enrollment, Greeting, Healed, Offsets,
+    ProbeReport, ProcessFacts, Resident, Table, Tally,
 };
-use crate::cluster::{FaultId, Link};
+use crate::cluster::{FaultId, Link, Manner};
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -117,10 +117,15 @@ impl Agent {
         }
     }
 
-    /// Drops what goes over these links, in one step; the table as the kernel then shows it.
-    pub async fn cut(&self, fault: FaultId, links: BTreeSet<Link>) -> anyhow::Result<Table> {
-        match self.ask(Command::Cut { fault, links }).await? {
-            Answer::Cut { table } => Ok(table),
+    /// Drops or refuses what goes over these links; the tables as the kernel then shows them.
+    pub async fn cut(
+        &self,
+        fault: FaultId,
+        links: BTreeSet<Link>,
+        manner: Manner,
+    ) -> anyhow::Result<Vec<Table>> {
+        match self.ask(Command::Cut { fault, links, manner }).await? {
+            Answer::Cut { tables } => Ok(tables),
             answer => unexpected("cut", &answer),
         }
     }
@@ -199,6 +204,43 @@ impl Agent {
         match self.ask(Command::Signal { first, pid, start_ticks, signal }).await? {
             Answer::Signal { sent } => Ok(sent),
             answer => unexpected("signal", &answer),
+        }
+    }
+
+    /// Sets how far the clocks of a container's processes are off, and reads them back in each of them.
+    ///
+    /// `pid` is the container's main process. What they had before is replaced, but a monotonic clock
+    /// stays where it is further ahead already. A process that starts a program anew has true clocks.
+    pub async fn skew_clock(&self, pid: u32, offsets: Offsets) -> anyhow::Result<ClockReport> {
+        match self.ask(Command::SkewClock { pid, offsets }).await? {
+            Answer::SkewClock { report } => Ok(report),
+            answer => unexpected("skew-clock", &answer),
+        }
+    }
+
+    /// What the clocks of a container's processes show, as they themselves see it.
+    pub async fn read_clock(&self, pid: u32) -> anyhow::Result<ClockReport> {
+        match self.ask(Command::ReadClock { pid }).await? {
+            Answer::ReadClock { report } => Ok(report),
+            answer => unexpected("read-clock", &answer),
+        }
+    }
+
+    /// Puts the wall clocks of a container's processes right, whoever skewed them, and reads them.
+    ///
+    /// A monotonic clock that is ahead stays so until its process starts anew.
+    pub async fn heal_clock(&self, pid: u32) -> anyhow::Result<ClockReport> {
+        match self.ask(Command::HealClock { pid }).await? {
+            Answer::HealClock { report } => Ok(report),
+            answer => unexpected("heal-clock", &answer),
+        }
+    }
+
+    /// Skews a clock of the agent's own; an error says why that does not work on its host.
+    pub async fn try_clocks(&self) -> anyhow::Result<ClockTrial> {
+        match self.ask(Command::TryClocks).await? {
+            Answer::TryClocks { trial } => Ok(trial),
+            answer => unexpected("try-clocks", &answer),
         }
     }
 

@@ -3,6 +3,7 @@
 mod apply;
 mod expect;
 mod making;
+mod pace;
 mod sightings;
 mod up;
 mod view;
@@ -31,6 +32,7 @@ use crate::docker::subnet::Subnet;
 use crate::docker::{Progress, node, zookeeper};
 use crate::op::NodeName;
 use expect::Cuts;
+use pace::Paces;
 
 pub use crate::docker::node::Limits;
 pub(super) use sightings::{Sighter, Sightings};
@@ -89,11 +91,14 @@ pub struct DockerCluster {
     images: Vec<ResolvedImage>,
     agent: Agent,
     cuts: RefCell<Cuts>,
+    /// Held while an action changes, and looks at, the whole cluster.
+    looking: tokio::sync::Mutex<()>,
     /// The services run under our supervisor.
     supervised: bool,
     log_watch: Arc<LogWatch>,
     /// Every source of sightings has a sender of its own into it.
     sightings: Sightings,
+    paces: RefCell<Paces>,
 }
 
 /// The containers of one node.

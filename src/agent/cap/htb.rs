@@ -14,6 +14,7 @@ use crate::agent::frame::{CREATE, EXCLUSIVE, REPLACE};
 use crate::agent::netlink::Exchange;
 
 use super::interface::Interface;
+use crate::agent::probe::PROBE_LENGTH;
 
 /// `5347:`, the letters SG.
 pub const OURS: u32 = 0x5347_0000;
@@ -145,7 +146,8 @@ pub fn ensure_root(exchange: &mut Exchange, interface: &Interface) -> anyhow::Re
     let made = message(header(interface, OURS, ROOT, 0), &attributes);
     exchange
         .change(NEW_DISCIPLINE, CREATE | EXCLUSIVE, &made)
-        .with_context(|| format!("shape {interface} with HTB"))
+        .with_context(|| format!("shape {interface} with HTB"))?;
+    pass_probes(exchange, interface)
 }
 
 /// Takes our tree away, with all its classes; false where it was gone.
@@ -238,27 +240,71 @@ fn filter_info(number: u16) -> u32 {
     u32::from(number) << 16 | u32::from((libc::ETH_P_IP as u16).to_be())
 }
 
+/// Part of an IPv4 packet, in four bytes at an offset.
+struct Key {
+    offset: i32,
+    mask: u32,
+    value: u32,
+}
+
+fn add_filter(
+    exchange: &mut Exchange,
+    interface: &Interface,
+    place: u16,
+    keys: &[Key],
+    class: u32,
+) -> io::Result<()> {
+    // Ends at the first match; so many keys.
+    let mut selector = vec![1, 0, keys.len() as u8, 0];
+    selector.resize(16, 0);
+    for key in keys {
+        selector.extend(key.mask.to_be_bytes());
+        selector.extend(key.value.to_be_bytes());
+        selector.extend(key.offset.to_ne_bytes());
+        selector.extend(0u32.to_ne_bytes());
+    }
+    let options = Attributes::new().native(1, class).bytes(5, &selector);
+    let attributes = Attributes::new().text(KIND, "u32").nested(OPTIONS, options);
+    let added = message(header(interface, 0, OURS, filter_info(place)), &attributes);
+    exchange.change(NEW_FILTER, CREATE | EXCLUSIVE, &added)
+}
+
 /// Sends what comes from or goes to an address through a class.
-pub fn add_filter(
+pub fn pick_address(
     exchange: &mut Exchange,
     interface: &Interface,
     number: u16,
     by: By,
     address: Ipv4Addr,
 ) -> anyhow::Result<()> {
-    let mut selector = vec![1, 0, 1, 0];
-    selector.resize(16, 0);
-    selector.extend(u32::MAX.to_be_bytes());
-    selector.extend(address.octets());
-    selector.extend(by.offset().to_ne_bytes());
-    selector.extend(0u32.to_ne_bytes());
-    let options = Attributes::new().native(1, OURS | u32::from(number)).bytes(5, &selector);
-    let attributes = Attributes::new().text(KIND, "u32").nested(OPTIONS, options);
-    let added = message(header(interface, 0, OURS, filter_info(number)), &attributes);
-    exchange
-        .change(NEW_FILTER, CREATE | EXCLUSIVE, &added)
-        .with_context(|| format!("pick {address} on {interface}"))
+    let key = Key { offset: by.offset(), mask: u32::MAX, value: address.to_bits() };
+    let added = add_filter(exchange, interface, number, &[key], OURS | u32::from(number));
+    added.with_context(|| format!("pick {address} on {interface}"))
 }
+
+/// Lets probes of links pass beside all caps: they tell whether a link is open, not how busy it is. The
+/// bursts that measure caps are of another size, and are capped.
+fn pass_probes(exchange: &mut Exchange, interface: &Interface) -> anyhow::Result<()> {
+    let header = |length: Option<u16>| {
+        let (mask, value) = length.map_or((0, 0), |length| (0xffff, u32::from(length)));
+        Key { offset: 0, mask: 0xff00_0000 | mask, value: 0x4500_0000 | value }
+    };
+    let protocol = |number: i32| Key { offset: 8, mask: 0x00ff_0000, value: (number as u32) << 16 };
+    let ports = |shift: u32| Key { offset: 20, mask: 0xffc0 << shift, value: 0xf200 << shift };
+    let probe = (PROBE_LENGTH + 28) as u16;
+    for (place, keys) in (1..).zip([
+        [header(Some(probe)), protocol(libc::IPPROTO_UDP), ports(0)],
+        [header(None), protocol(libc::IPPROTO_TCP), ports(16)],
+        [header(None), protocol(libc::IPPROTO_TCP), ports(0)],
+    ]) {
+        let added = add_filter(exchange, interface, place, &keys, OURS);
+        added.with_context(|| format!("let probes pass on {interface}"))?;
+    }
+    Ok(())
+}
+
+/// Lower ones are the places of the filters for probes.
+pub const FIRST_CLASS: u16 = 8;
 
 pub fn remove_filter(
     exchange: &mut Exchange,

@@ -54,6 +54,48 @@ impl fmt::Display for Passage {
     }
 }
 
+/// What became of one TCP connection tried over a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortProbe {
+    pub link: Link,
+    pub passage: PortPassage,
+    pub after_us: u64,
+}
+
+/// The fate of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PortPassage {
+    /// Somebody listens there.
+    Accepted,
+    /// The node itself answered with RST, none of our rules: nobody listens, but the link is open.
+    Closed,
+    /// One of our rules answered with RST, and counted it.
+    Refused,
+    /// No answer, and our tables counted it.
+    Dropped,
+    /// No answer within the bound, and nothing counted.
+    Silent,
+}
+
+impl PortPassage {
+    pub fn is_open(self) -> bool {
+        matches!(self, PortPassage::Accepted | PortPassage::Closed)
+    }
+}
+
+impl fmt::Display for PortPassage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PortPassage::Accepted => "open",
+            PortPassage::Closed => "open (nobody listens)",
+            PortPassage::Refused => "refused",
+            PortPassage::Dropped => "cut",
+            PortPassage::Silent => "silent",
+        })
+    }
+}
+
 /// A cap in force, read back from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cap {

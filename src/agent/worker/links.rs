@@ -82,18 +82,21 @@ impl Worker<'_> {
         Ok(Answer::Measure { speeds })
     }
 
-    /// Takes our trees from the interfaces of all nodes; what could not be looked at.
-    pub(super) fn sweep_caps(&self) -> Vec<String> {
-        let nodes: Vec<NodeName> = self.prober.nodes().copied().collect();
+    /// Removes what an agent before this one left at the nodes; what could not be removed.
+    pub(super) fn sweep_nodes(&self) -> Vec<String> {
         let sweep = |node: &NodeName| {
             let site = site(&self.prober, node)?;
-            match site.inside {
-                Inside::Host => Ok(Vec::new()),
-                Inside::Container(_) => self.session.caps().sweep(&site),
+            if matches!(site.inside, Inside::Host) {
+                return Ok(Vec::new());
             }
+            self.session.caps().sweep(&site)?;
+            self.session.refusals().sweep(node, site.inside)
         };
-        let swept = nodes.iter().map(|node| (node, sweep(node)));
-        swept.filter_map(|(node, swept)| Some(format!("{node}: {:#}", swept.err()?))).collect()
+        let swept = self.prober.nodes().map(|node| match sweep(node) {
+            Ok(left) => left.into_iter().map(|why| format!("{node}: {why}")).collect(),
+            Err(error) => vec![format!("{node}: {error:#}")],
+        });
+        swept.flatten().collect()
     }
 
     fn sites(&self, links: &BTreeSet<Link>) -> anyhow::Result<BTreeMap<NodeName, Site<'_>>> {

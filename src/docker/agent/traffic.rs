@@ -1,12 +1,30 @@
 //! What an agent is asked about connections and bandwidth.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use super::{Agent, unexpected};
-use crate::agent::protocol::{Answer, Cap, Command, Severed, Speed};
+use super::{ANSWER_WITHIN, Agent, ask, unexpected};
+use crate::agent::protocol::{Answer, Cap, Command, PortProbe, Severed, Speed};
 use crate::cluster::{FaultId, Link};
 
 impl Agent {
+    /// Tries a TCP connection over each link, to this port where it leads.
+    ///
+    /// Each returns as soon as it was answered or counted by our tables, or at the bound.
+    pub async fn probe_port(
+        &self,
+        links: BTreeSet<Link>,
+        port: u16,
+        bound: Duration,
+    ) -> anyhow::Result<Vec<PortProbe>> {
+        let within = bound * links.len() as u32 + ANSWER_WITHIN;
+        let command = Command::ProbePort { links, port, bound_ms: bound.as_millis() as u64 };
+        match ask(&self.questions, command, within).await? {
+            Answer::ProbePort { probes } => Ok(probes),
+            answer => unexpected("probe-port", &answer),
+        }
+    }
+
     /// Closes the live TCP connections of these links, with this port at one end if one is given.
     pub async fn sever(&self, links: BTreeSet<Link>, port: Option<u16>) -> anyhow::Result<Severed> {
         match self.ask(Command::Sever { links, port }).await? {

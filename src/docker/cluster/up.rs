@@ -106,9 +106,11 @@ async fn start(
         images: vec![image],
         agent,
         cuts: Default::default(),
+        looking: Default::default(),
         supervised: supervision.is_some(),
         log_watch,
         sightings,
+        paces: Default::default(),
     })
 }
 

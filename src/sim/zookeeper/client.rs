@@ -138,6 +138,16 @@ impl Client {
         (client, receiver)
     }
 
+    /// Takes over a session that somebody else holds, just to close it.
+    pub fn usurper(node: u8, session: SessionId, timeout: Nanos) -> Client {
+        let (mut client, _) = Client::new(node, timeout);
+        client.session = session;
+        client.established = None;
+        client.closing = true;
+        client.released = true;
+        client
+    }
+
     pub fn state(&self) -> SessionEvent {
         self.state
     }
@@ -313,6 +323,11 @@ impl Client {
                 self.timeout = timeout;
                 self.progress = Progress::Proving;
                 self.change_state(SessionEvent::Connected);
+                if self.released && self.closing {
+                    // The server takes one request after the other: none need be proven first.
+                    self.send_close(host);
+                    return;
+                }
                 self.renew_watches(host);
                 self.ping(host);
             }

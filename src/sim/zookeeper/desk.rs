@@ -59,6 +59,14 @@ impl Desk {
         self.last_session = (((server as u64) << 56) | time) as SessionId;
     }
 
+    /// Sessions that a client holds here and now, in order.
+    pub(super) fn admitted(&self) -> Vec<SessionId> {
+        let admitted = self.guests.values().filter(|guest| guest.standing == Standing::Admitted);
+        let mut sessions: Vec<SessionId> = admitted.map(|guest| guest.session).collect();
+        sessions.sort_unstable();
+        sessions
+    }
+
     pub(super) fn accept(&mut self, connection: ConnectionId) {
         let guest =
             Guest { session: 0, timeout: 0, standing: Standing::Arrived, pending: VecDeque::new() };
@@ -124,7 +132,10 @@ impl Server {
         session: SessionId,
         (timeout, last_zxid): (Nanos, Zxid),
     ) {
-        if !self.serving || last_zxid > self.tree.zxid {
+        let arrived = self.desk.guests.get(&connection);
+        // A second one on the same connection is no request that a server understands.
+        let anew = arrived.is_none_or(|guest| guest.standing == Standing::Arrived);
+        if !self.serving || last_zxid > self.tree.zxid || !anew {
             self.desk.dismiss(host, connection);
             return;
         }
@@ -149,7 +160,7 @@ impl Server {
         }
         match &mut self.role {
             Role::Leading(leading) => {
-                let valid = leading.sessions.touch(host.now, session);
+                let valid = leading.sessions.touch(host.monotonic(), session);
                 self.revalidated(host, session, valid);
             }
             Role::Following(following) => {
@@ -198,7 +209,7 @@ impl Server {
                 guest.pending.push_back(Pending::Awaited { cxid });
                 self.submit(host, Forwarded { session, cxid, write });
             }
-            Operation::Sync => match &self.role {
+            Operation::Sync { .. } => match &self.role {
                 Role::Following(following) => {
                     guest.pending.push_back(Pending::Awaited { cxid });
                     if let Some(leader) = following.connection {
@@ -216,7 +227,7 @@ impl Server {
                 self.answer_reads(host, connection);
             }
         }
-        self.touch(host.now, session);
+        self.touch(host.monotonic(), session);
     }
 
     /// A write or sync of a client of this server has its result.

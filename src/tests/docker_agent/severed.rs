@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 
 use super::scratch::with_scratch;
 use super::traffic::Conversation;
-use super::{FAULT, links};
+use super::{DROP, FAULT, links};
 
 #[test]
 fn connections_of_a_link_are_closed_and_no_others() {
@@ -48,7 +48,7 @@ fn both_ends_learn_it_even_where_the_link_is_cut() {
         let agent = scratch.agent(&scratch.plan("a")).await?;
         let [n1, n2, _] = &scratch.nodes[..] else { anyhow::bail!("three nodes") };
         let mut meant = Conversation::open(n1, n2)?;
-        agent.cut(FAULT, links("n1>n2 n2>n1")).await?;
+        agent.cut(FAULT, links("n1>n2 n2>n1"), DROP).await?;
         let severed = agent.sever(links("n1>n2"), None).await?;
         assert_eq!((severed.closed, severed.left), (1, vec![]));
         let (speaker, listener) = meant.errors()?;

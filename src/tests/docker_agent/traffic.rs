@@ -86,3 +86,31 @@ impl Conversation {
         self.hear(words.len())
     }
 }
+
+/// Ports of a node at which connections are accepted.
+pub struct Listening {
+    _listeners: Vec<TcpListener>,
+}
+
+impl Listening {
+    pub fn at(node: &Node, ports: &[u16]) -> anyhow::Result<Listening> {
+        let bind = || {
+            let listeners = ports.iter().map(|port| TcpListener::bind((node.address, *port)));
+            Ok(listeners.collect::<io::Result<Vec<_>>>()?)
+        };
+        Ok(Listening { _listeners: within(node.pid, bind)? })
+    }
+}
+
+/// Connects from a node, or from the host; what it fails with.
+pub fn connect(from: Option<&Node>, to: &Node, port: u16) -> Result<(), io::ErrorKind> {
+    let address = SocketAddr::from((to.address, port));
+    let connect = || TcpStream::connect_timeout(&address, CONNECT_WITHIN).map(|_| ());
+    let connected = match from {
+        None => connect(),
+        Some(from) => {
+            within(from.pid, || Ok(connect())).unwrap_or_else(|error| Err(io::Error::other(error)))
+        }
+    };
+    connected.map_err(|error| error.kind())
+}
