@@ -1,5 +1,6 @@
 //! What every container of a run is made from, and their making.
 
+use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::docker::engine::Engine;
 use crate::docker::logs::{self, LogStream, LogWatch};
 use crate::docker::network::Network;
 use crate::docker::node::{self, Hold, Service, Supervised};
-use crate::docker::owner::Owner;
+use crate::docker::owner::{Owner, RESULTS};
 use crate::docker::self_image::Supervisor;
 use crate::docker::zookeeper;
 use crate::op::NodeName;
@@ -70,11 +71,20 @@ impl Making<'_> {
         Ok(Topology { nodes: nodes? })
     }
 
+    /// Those by which a run is found, and its ledger.
+    fn labels(&self, node: Option<&str>, role: &str) -> HashMap<String, String> {
+        let mut labels = self.owner.labels(&self.spec.run, node, role);
+        if let Ok(results) = std::path::absolute(&self.spec.results) {
+            labels.insert(RESULTS.to_owned(), results.display().to_string());
+        }
+        labels
+    }
+
     pub async fn agent(&self) -> Result<Agent, UpError> {
         let run = self.spec.run.as_str();
         let mut plan = AgentPlan::new(run, self.own_image);
         plan.container = format!("sg-{run}-agent");
-        plan.labels = self.owner.labels(&self.spec.run, None, "agent");
+        plan.labels = self.labels(None, "agent");
         Ok(Agent::start(self.engine.api(), &plan).await?)
     }
 
@@ -97,7 +107,7 @@ impl Making<'_> {
         image: &str,
     ) -> Result<DockerNode, UpError> {
         let run = &self.spec.run;
-        let labels = |role: &str| self.owner.labels(run, Some(&node.name), role);
+        let labels = |role: &str| self.labels(Some(&node.name), role);
         let hold = Hold {
             name: format!("sg-{run}-{}-hold", node.name),
             image: self.own_image,
