@@ -21,8 +21,8 @@ use super::process::ProcessState;
 use super::world::{Handle, World};
 use super::zookeeper::{ModelSession, Variant};
 use crate::cluster::{
-    Action, Applied, CLIENTS, Cluster, CoordinationError, Needs, Node, NodeState, NodeView, Observed,
-    Role, Tap, Topology, View,
+    Action, Applied, CLIENTS, Cluster, CoordinationError, Needs, Node, NodeState, NodeView,
+    Observed, Role, Tap, Topology, View,
 };
 use crate::op::NodeName;
 use crate::rng::Rng;

@@ -16,9 +16,7 @@ use super::clock::NodeClock;
 use super::network::{Delivery, Endpoint, Network, Signal};
 use super::process::{Process, ProcessState};
 use super::sightings::Sightings;
-use super::zookeeper::{
-    Client, Event, Host, Interposer, Message, Passage, Server, Timer, Variant,
-};
+use super::zookeeper::{Client, Event, Host, Interposer, Message, Passage, Server, Timer, Variant};
 use crate::op::{MILLISECOND, Nanos};
 use crate::rng::Rng;
 

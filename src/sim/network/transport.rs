@@ -2,17 +2,14 @@
 
 use super::link::{Rule, answers};
 use super::pipe::{Segment, WINDOW};
-use super::{ConnectionId, Delivery, Endpoint, Network, NetworkEvent, Side, Signal, Step, Way, Wire};
+use super::{
+    ConnectionId, Delivery, Endpoint, Network, NetworkEvent, Side, Signal, Step, Way, Wire,
+};
 use crate::op::{Nanos, SECOND};
 use crate::sim::agenda::Agenda;
 
 impl<M: Wire> Network<M> {
-    pub(super) fn arrive(
-        &mut self,
-        now: Nanos,
-        id: ConnectionId,
-        to: Side,
-    ) -> Option<Delivery<M>> {
+    pub(super) fn arrive(&mut self, now: Nanos, id: ConnectionId, to: Side) -> Option<Delivery<M>> {
         let connection = self.get(id)?;
         let pipe = connection.pipe(to);
         // What was hurried or reset leaves events behind that come for nothing.

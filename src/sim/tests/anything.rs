@@ -47,7 +47,14 @@ impl<'a> Anything<'a> {
         let fault = self.fault;
         // A session's end takes a quorum that nothing stands in the way of.
         let calm = self.open.is_empty() && view.is_healthy();
-        let kind = if calm && self.rng.chance(0.3) { 9 } else { self.rng.below(9) };
+        // Where links are cut or nodes down there may be no connection to sever.
+        let skews = |action: &Action| matches!(action, Action::Skew { .. });
+        let kind = match self.rng.below(if calm { 14 } else { 9 }) {
+            9..12 => 9,
+            12.. => 5,
+            5 if !(view.is_healthy() && self.open.iter().all(skews)) => 0,
+            kind => kind,
+        };
         let Some(node) = self.up(&view) else {
             let manner = self.manner();
             return Action::Cut { fault, links: self.links(&view), manner };

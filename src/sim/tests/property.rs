@@ -12,7 +12,7 @@ use crate::op::NodeName;
 use crate::rng::Rng;
 use crate::sim::{ModelSession, SimCluster, SimSpec, Variant};
 
-const ACTIONS: usize = 36;
+const ACTIONS: usize = 50;
 /// So many actions are in force together at most.
 const DEPTH: usize = 4;
 const TIMEOUT: Duration = Duration::from_secs(6);
@@ -64,21 +64,30 @@ impl Storm {
             while self.open.len() > DEPTH || !self.open.is_empty() && rng.chance(0.4) {
                 self.take_back().await;
             }
+            if self.open.is_empty() && rng.chance(0.6) {
+                // A quiet period: some faults need a cluster that is well.
+                self.must_recover().await;
+            }
         }
         while !self.open.is_empty() {
             self.take_back().await;
         }
     }
 
-    async fn must_be_as_before(&self) {
-        let seed = self.seed;
+    async fn must_recover(&self) {
         let healthy = async {
             while !self.cluster.view().await.is_healthy() {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
         let recovered = tokio::time::timeout(RECOVERY, healthy).await;
-        assert!(recovered.is_ok(), "seed {seed}: {:?}", self.cluster.view().await);
+        let view = self.cluster.view().await;
+        assert!(recovered.is_ok(), "seed {}: {view:?}", self.seed);
+    }
+
+    async fn must_be_as_before(&self) {
+        self.must_recover().await;
+        let seed = self.seed;
         let failed = self.cluster.every_link_passes().await;
         assert!(failed.is_empty(), "seed {seed}: {failed:?}");
         let nodes = self.cluster.topology().nodes.len() as u8;

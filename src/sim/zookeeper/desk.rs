@@ -71,8 +71,7 @@ impl Desk {
 
     pub(super) fn accept(&mut self, connection: ConnectionId) {
         let (pending, early) = (VecDeque::new(), Vec::new());
-        let guest =
-            Guest { session: 0, timeout: 0, standing: Standing::Arrived, pending, early };
+        let guest = Guest { session: 0, timeout: 0, standing: Standing::Arrived, pending, early };
         self.guests.insert(connection, guest);
     }
 

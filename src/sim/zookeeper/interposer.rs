@@ -149,8 +149,7 @@ impl Interposer {
             }
             let Some(nth) = armed.counts() else { continue };
             let form = armed.rule.form;
-            let sighting =
-                sighting((armed.by, now, node), (message, ends), (form, nth));
+            let sighting = sighting((armed.by, now, node), (message, ends), (form, nth));
             let late = armed.rule.delay.map_or(0, crate::duration::Span::nanos);
             let fate = match form {
                 Form::Watch => {
@@ -195,7 +194,9 @@ impl Interposer {
             Message::Connected { session: 0, .. } => {
                 (None, ("error SessionExpired".to_owned(), false))
             }
-            Message::Connected { session, .. } => (None, (format!("ok session=0x{session:x}"), true)),
+            Message::Connected { session, .. } => {
+                (None, (format!("ok session=0x{session:x}"), true))
+            }
             _ => return Fate::Passes,
         };
         let Some(position) = awaited.iter().position(|it| it.cxid == cxid) else {

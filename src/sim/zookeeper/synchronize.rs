@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::{ServerId, TICK, zxid as make_zxid};
 use super::discovery::Summary;
 use super::host::Host;
 use super::leader::Stage;
 use super::message::{Message, SyncPlan};
 use super::server::{Alarm, Role, Server};
+use super::{ServerId, TICK, zxid as make_zxid};
 use crate::sim::network::ConnectionId;
 
 impl Server {

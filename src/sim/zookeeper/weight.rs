@@ -22,9 +22,7 @@ impl Wire for Message {
             Message::Connect { .. } => 49,
             Message::Connected { .. } => 41,
             Message::Request { operation, .. } => REQUEST_HEADER + operation_bytes(operation),
-            Message::Reply(reply) => {
-                REPLY_HEADER + reply.result.as_ref().map_or(0, response_bytes)
-            }
+            Message::Reply(reply) => REPLY_HEADER + reply.result.as_ref().map_or(0, response_bytes),
             Message::Fired { path, .. } => REPLY_HEADER + 12 + path.len(),
             Message::Proposal(txn) => QUORUM_HEADER + txn_bytes(txn),
             Message::Sync(plan) => {

@@ -40,9 +40,8 @@ impl SimCluster {
         (links, manner): (&BTreeSet<Link>, Manner),
     ) -> anyhow::Result<Done> {
         let errands = self.errands(links, manner)?;
-        let joined = self.each(links, |world, (from, to)| {
-            world.network.link(from, to).join(fault, manner)
-        })?;
+        let joined =
+            self.each(links, |world, (from, to)| world.network.link(from, to).join(fault, manner))?;
         if joined.is_empty() {
             return Ok(Done::not(format!("{fault} has cut none of these links")));
         }

@@ -60,12 +60,7 @@ impl Deed {
         Some(format!("{name} {why}"))
     }
 
-    pub(super) fn checks(
-        self,
-        name: &str,
-        old: Option<u32>,
-        (state, pid): Seen,
-    ) -> Vec<Check> {
+    pub(super) fn checks(self, name: &str, old: Option<u32>, (state, pid): Seen) -> Vec<Check> {
         let show = |pid: Option<u32>| pid.map_or("none".to_owned(), |pid| pid.to_string());
         let (expected, fits) = match self {
             Deed::Kill | Deed::Stop => ("none".to_owned(), pid.is_none()),

@@ -28,9 +28,8 @@ impl SimCluster {
             return Ok(Done::not(why));
         };
         self.world.with(|world| world.usurp(node, session));
-        let is_open = || {
-            self.world.with(|world| world.server(node).tree().sessions().contains_key(&session))
-        };
+        let is_open =
+            || self.world.with(|world| world.server(node).tree().sessions().contains_key(&session));
         let end = tokio::time::Instant::now() + GONE_WITHIN;
         while is_open() && tokio::time::Instant::now() < end {
             tokio::time::sleep(LOOK_EVERY).await;

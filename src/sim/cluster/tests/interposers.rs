@@ -248,7 +248,10 @@ fn what_cannot_be_interposed_is_an_error() {
         assert_eq!(refused(&cluster, &action).await, why);
         let quorum = tap("zookeeper1", Side::Outbound, 2888, &[]);
         prepare(&cluster, [client_tap("zookeeper1"), quorum.clone()]).await;
-        assert_eq!(skipped(&cluster, &action.undo().unwrap()).await, "f1 is not armed at these taps");
+        assert_eq!(
+            skipped(&cluster, &action.undo().unwrap()).await,
+            "f1 is not armed at these taps"
+        );
         let mistaken = rule("zookeeper set", Form::Hold);
         let wrong = interpose(1, quorum, Effect::Message(mistaken));
         assert!(refused(&cluster, &wrong).await.contains("does not speak zookeeper"));

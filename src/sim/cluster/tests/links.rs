@@ -165,7 +165,9 @@ fn a_capped_link_passes_so_many_bytes_a_second_until_it_is_freed() {
         assert!(timed(writer.set("/a", &data, None)).await.1 < 20);
         let action = throttle([link(CLIENTS, "zookeeper1")].into(), 1_000);
         let proof = installed(&cluster, &action).await;
-        assert!(told(&proof)[0].starts_with("clients→zookeeper1: at least 100.0 ms for 100 B / 10"));
+        assert!(
+            told(&proof)[0].starts_with("clients→zookeeper1: at least 100.0 ms for 100 B / 10")
+        );
         assert_eq!(skipped(&cluster, &action).await, "f1 caps these links already");
         let (set, took_ms) = timed(writer.set("/a", &data, None)).await;
         set.unwrap();
@@ -180,10 +182,7 @@ fn a_capped_link_passes_so_many_bytes_a_second_until_it_is_freed() {
         set.unwrap();
         assert!(took_ms < 20, "{took_ms} ms");
         assert!(timed(writer.set("/a", &data, None)).await.1 < 20);
-        assert_eq!(
-            skipped(&cluster, &action.undo().unwrap()).await,
-            "f1 caps none of these links"
-        );
+        assert_eq!(skipped(&cluster, &action.undo().unwrap()).await, "f1 caps none of these links");
     })
     .unwrap();
 }
@@ -202,7 +201,10 @@ fn of_two_caps_the_lower_one_counts() {
         installed(&cluster, &cap(2, 50_000)).await;
         let proof = installed(&cluster, &cap(2, 50_000).undo().unwrap()).await;
         let text = told(&proof).remove(0);
-        assert!(text.starts_with("zookeeper1→zookeeper2: at least 50.0 ms for 5000 B / 50."), "{text}");
+        assert!(
+            text.starts_with("zookeeper1→zookeeper2: at least 50.0 ms for 5000 B / 50."),
+            "{text}"
+        );
         installed(&cluster, &cap(1, 100_000).undo().unwrap()).await;
         assert!(refused(&cluster, &cap(3, 0)).await.contains("is cut"));
     })

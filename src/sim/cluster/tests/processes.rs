@@ -58,8 +58,7 @@ fn an_expired_session_is_gone_and_its_client_learns_it() {
             mine.create(&path, b"", CreateMode::Ephemeral).await.unwrap();
             let spared = session(&cluster, node).await;
             spared.create("/spared", b"", CreateMode::Ephemeral).await.unwrap();
-            let expire =
-                Action::Expire { node: node.into(), session: SessionPick::Id(mine.id()) };
+            let expire = Action::Expire { node: node.into(), session: SessionPick::Id(mine.id()) };
             assert!(expire.undo().is_none());
             let disconnected = mine.changed(SessionEvent::Connected);
             let proof = installed(&cluster, &expire).await;
