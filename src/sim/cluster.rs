@@ -102,6 +102,21 @@ impl SimCluster {
         self.world.with(look)
     }
 
+    /// Probes every way that a service uses; what does not pass at once, in words. For tests.
+    #[cfg(test)]
+    pub(super) async fn every_link_passes(&self) -> Vec<String> {
+        let clients = NodeName::from(CLIENTS);
+        let hosts = self.topology.names().copied().chain([clients]).collect::<Vec<_>>();
+        let mut failed = Vec::new();
+        for from in &hosts {
+            for to in hosts.iter().filter(|to| *to != from) {
+                let link = crate::cluster::Link { from: *from, to: *to };
+                failed.extend(self.impassable(&link, &[2181, 2888, 3888]).await);
+            }
+        }
+        failed
+    }
+
     fn index(&self, name: &str) -> anyhow::Result<u8> {
         let position = self.topology.nodes.iter().position(|node| &*node.name == name);
         position.map(|position| position as u8).with_context(|| {

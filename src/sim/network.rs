@@ -160,6 +160,13 @@ impl<M: Wire> Network<M> {
         &mut self.links[from * self.hosts + to]
     }
 
+    /// Whether no link is cut or capped and no toxic armed.
+    #[cfg(test)]
+    pub fn is_untouched(&self) -> bool {
+        let free = |link: &Link| link.rule(|_| true).is_none() && !link.is_capped();
+        self.links.iter().all(free) && self.toxics.is_empty()
+    }
+
     /// Who holds a connection, while there is one.
     pub fn ends(&self, id: ConnectionId) -> Option<Ends> {
         let connection = self.connections.get(id.index as usize)?.as_ref()?;

@@ -21,12 +21,6 @@ impl Intents {
         position.map(|position| self.0.remove(position)).is_some()
     }
 
-    /// Whether nothing is in force.
-    #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Who stops a caller of this port on the link, and how. Without port: of one that nobody names.
     pub fn blocked_by(&self, link: &Link, port: Option<u16>) -> Option<(FaultId, Refusal)> {
         let cuts = self.0.iter().filter_map(|action| match action {

@@ -9,6 +9,7 @@ const B: Endpoint = Endpoint::Node(1);
 const CLIENT: Endpoint = Endpoint::Client(7);
 const FAULT: FaultId = FaultId(1);
 const DROP: Manner = Manner { refusal: Refusal::Drop, port: None };
+const RESET: Manner = Manner { refusal: Refusal::Reset, port: None };
 
 /// Each weighs what it says.
 impl Wire for u32 {
@@ -231,4 +232,98 @@ fn probes_show_cuts_and_are_not_counted() {
     assert_eq!(lab.network.probe_fate(there), ProbeFate::Missing);
     assert!(matches!(lab.network.probe_fate(back), ProbeFate::Passed(_)));
     assert_eq!(lab.network.link(0, 1).join(FAULT, DROP), Some(0));
+}
+
+#[test]
+fn a_cut_that_resets_tells_the_sender_at_once_and_the_other_end_when_it_sends() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.network.link(0, 1).cut(FAULT, RESET);
+    lab.send(connection, A, 0..1);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.log[0].1, A);
+    assert_eq!(lab.seen(), ["Closed"]);
+    lab.run(10 * SECOND);
+    assert!(lab.seen().is_empty(), "nobody tells the other end");
+    lab.send(connection, B, 5..7);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.log[0].1, B);
+    assert_eq!(lab.seen(), ["Closed"]);
+    lab.connect(A, B);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["Refused"]);
+    // What A sent, what it would have answered, and the handshake.
+    assert_eq!(lab.network.link(0, 1).join(FAULT, RESET), Some(3));
+    lab.connect(A, B);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["Accepted", "Opened"]);
+}
+
+#[test]
+fn what_a_cut_holds_back_is_refused_once_a_cut_refuses() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.network.link(0, 1).cut(FAULT, DROP);
+    lab.send(connection, A, 0..3);
+    lab.run(50 * MILLISECOND);
+    lab.network.link(0, 1).cut(FAULT, RESET);
+    lab.network.link(0, 1).join(FAULT, DROP);
+    lab.run(SECOND);
+    assert_eq!(lab.seen(), ["Closed"]);
+}
+
+#[test]
+fn a_cut_of_a_port_stops_questions_and_answers_of_that_port_only() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    let other = Manner { port: Some(9), ..DROP };
+    let its = Manner { port: Some(1), ..DROP };
+    lab.network.link(0, 1).cut(FAULT, other);
+    // What B would open to A is not concerned, nor its answers.
+    lab.network.link(1, 0).cut(FAULT, its);
+    lab.send(connection, A, 0..1);
+    lab.send(connection, B, 1..2);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen().len(), 2);
+    lab.network.link(0, 1).cut(FAULT, its);
+    lab.send(connection, A, 0..1);
+    lab.send(connection, B, 1..2);
+    lab.run(10 * MILLISECOND);
+    assert!(lab.seen().is_empty());
+    assert_eq!(lab.network.link(0, 1).join(FAULT, its), Some(2), "one of each direction");
+    lab.run(SECOND);
+    assert_eq!(lab.seen().len(), 2);
+}
+
+#[test]
+fn a_severed_connection_is_lost_for_both_with_all_that_is_under_way() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.send(connection, A, 0..5);
+    lab.network.link(0, 1).cut(FAULT, DROP);
+    lab.send(connection, A, 5..9);
+    let severed = lab.network.sever(&mut lab.agenda, lab.now, (1, 0), None);
+    assert_eq!(severed, [connection]);
+    assert!(!lab.network.is_live(connection));
+    lab.send(connection, A, 0..1);
+    lab.send(connection, B, 0..1);
+    lab.run(10 * SECOND);
+    assert_eq!(lab.seen(), ["Closed", "Closed"]);
+    assert!(lab.network.sever(&mut lab.agenda, lab.now, (0, 1), None).is_empty());
+    assert!(lab.network.ends(connection).is_none(), "it is forgotten");
+}
+
+#[test]
+fn a_cap_lets_out_one_packet_after_the_other_in_proportion_to_its_size() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    assert!(lab.network.link(0, 1).throttle(FAULT, 1_000));
+    // Each has 66 bytes of headers.
+    let began = lab.now;
+    for bytes in [434, 434] {
+        lab.send(connection, A, bytes..bytes + 1);
+    }
+    let probe = lab.probe(0, 1, None, 500);
+    lab.run(2 * SECOND);
+    let at: Vec<Nanos> =
+        lab.log.iter().map(|(at, ..)| (at - began) / (100 * MILLISECOND)).collect();
+    assert_eq!(at, [5, 10]);
+    let ProbeFate::Passed(took) = lab.network.probe_fate(probe) else { panic!("it is lost") };
+    assert_eq!(took / (100 * MILLISECOND), 15);
+    assert_eq!(lab.network.link(0, 1).unthrottle(FAULT), Some(2));
 }

@@ -99,6 +99,15 @@ impl World {
         self.network.is_open(self.network.clients(), node.into(), CLIENT_PORT)
     }
 
+    /// Whether nothing that was done to it from outside is in force.
+    #[cfg(test)]
+    pub fn is_untouched(&mut self) -> bool {
+        let clocks = self.nodes.iter().all(|node| {
+            [Clock::Wall, Clock::Monotonic].iter().all(|clock| node.clock.offset_ns(*clock) == 0)
+        });
+        clocks && self.interposer.is_unarmed() && self.network.is_untouched()
+    }
+
     /// Sends a packet that shows what becomes of traffic on its way.
     pub fn probe(&mut self, route: Route) -> usize {
         self.network.probe(&mut self.agenda, self.now, route)

@@ -42,6 +42,8 @@ pub(super) struct Guest {
     timeout: Nanos,
     standing: Standing,
     pending: VecDeque<Pending>,
+    /// What it asked before it was admitted.
+    early: Vec<(u32, Operation)>,
 }
 
 #[derive(Debug, Default)]
@@ -68,8 +70,8 @@ impl Desk {
     }
 
     pub(super) fn accept(&mut self, connection: ConnectionId) {
-        let guest =
-            Guest { session: 0, timeout: 0, standing: Standing::Arrived, pending: VecDeque::new() };
+        let (pending, early) = (VecDeque::new(), Vec::new());
+        let guest = Guest { session: 0, timeout: 0, standing: Standing::Arrived, pending, early };
         self.guests.insert(connection, guest);
     }
 
@@ -185,10 +187,14 @@ impl Server {
         }
         guest.standing = Standing::Admitted;
         let timeout = guest.timeout;
+        let early = std::mem::take(&mut guest.early);
         let session = if valid { session } else { 0 };
         host.send(connection, Message::Connected { session, timeout });
         if !valid {
             self.desk.dismiss(host, connection);
+        }
+        for (cxid, operation) in early {
+            self.on_request(host, connection, cxid, operation);
         }
     }
 
@@ -201,6 +207,7 @@ impl Server {
     ) {
         let Some(guest) = self.desk.guests.get_mut(&connection) else { return };
         if guest.standing != Standing::Admitted {
+            guest.early.push((cxid, operation));
             return;
         }
         let session = guest.session;

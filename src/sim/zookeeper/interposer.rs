@@ -82,6 +82,12 @@ impl Interposer {
         self.armed.is_empty() && self.awaited.is_empty()
     }
 
+    /// Whether no rule is at work and no connection held.
+    #[cfg(test)]
+    pub fn is_unarmed(&self) -> bool {
+        self.armed.is_empty() && self.held.is_empty()
+    }
+
     /// False where it is armed so already.
     pub fn arm(&mut self, by: Concerning, places: Vec<Place>, rule: MessageRule) -> bool {
         if self.armed.iter().any(|it| it.is(by, &rule) && it.places == places) {

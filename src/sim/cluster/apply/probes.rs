@@ -54,6 +54,21 @@ impl SimCluster {
         checks.map(|((errand, expected), probe)| expected.check(errand, fate(probe))).collect()
     }
 
+    /// Probes of these ports that do not pass at once.
+    #[cfg(test)]
+    pub(in crate::sim::cluster) async fn impassable(
+        &self,
+        link: &Link,
+        ports: &[u16],
+    ) -> Vec<String> {
+        let ports = ports.iter().map(|port| Some(*port)).chain([None]);
+        let errands: Vec<Errand> =
+            ports.map(|port| self.errand(link, port, None).expect("two hosts")).collect();
+        let checks = self.probe(&errands).await;
+        let failed = checks.iter().filter(|check| check.seen != "passes");
+        failed.map(|check| format!("{}: {}", check.what, check.seen)).collect()
+    }
+
     fn expected(&self, errand: &Errand) -> Expected {
         let Errand { link, port, route } = errand;
         let intents = self.intents.borrow();
