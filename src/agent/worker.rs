@@ -5,6 +5,7 @@ mod links;
 
 use std::time::Duration;
 
+use super::ability;
 use super::probe::Prober;
 use super::process;
 use super::protocol::{Answer, Cause, Command, Enrollment, Greeting, Message, Request};
@@ -54,6 +55,10 @@ impl<'a> Worker<'a> {
                 self.probe_port(&links, port, bound_ms)?
             }
             Command::Status => Answer::Status { tables: self.status()? },
+            Command::Abilities => {
+                let bridges = self.session.tables().support().clone();
+                Answer::Abilities { abilities: ability::try_all(&bridges) }
+            }
             Command::Process { pid } => Answer::Process { process: process::facts(pid)? },
             Command::Heartbeat => Answer::Heartbeat,
             Command::Bye => {

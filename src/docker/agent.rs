@@ -22,7 +22,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use crate::agent::protocol::{
     Answer, Cause, Command, Enrollment, Greeting, Healed, ProbeReport, ProcessFacts, Table, Tally,
 };
-use crate::cluster::{FaultId, Link, Manner};
+use crate::cluster::{Ability, FaultId, Link, Manner};
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -173,6 +173,14 @@ impl Agent {
         match self.ask(Command::Status).await? {
             Answer::Status { tables } => Ok(tables),
             answer => unexpected("status", &answer),
+        }
+    }
+
+    /// What this kernel lets us do, each tried on something of the agent's own.
+    pub async fn abilities(&self) -> anyhow::Result<Vec<Ability>> {
+        match self.ask(Command::Abilities).await? {
+            Answer::Abilities { abilities } => Ok(abilities),
+            answer => unexpected("abilities", &answer),
         }
     }
 
