@@ -8,6 +8,7 @@
 
 pub mod protocol;
 
+mod ability;
 mod attribute;
 mod cap;
 mod census;

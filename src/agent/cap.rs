@@ -10,7 +10,8 @@ mod htb;
 mod interface;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 
@@ -291,6 +292,35 @@ impl Shaper {
             removed => removed.map(|_| ()),
         }
     }
+}
+
+/// Caps an interface of our own namespace and sends a burst over it, from and to the loopback address; its
+/// bytes a second.
+pub fn trial(index: i32) -> anyhow::Result<u64> {
+    const RATE: u64 = 500_000;
+    const PACKETS: usize = 30;
+    let interface = Interface { index, name: "a trial's interface".to_owned() };
+    let mut exchange = Exchange::open(Subsystem::Route)?;
+    htb::ensure_root(&mut exchange, &interface)?;
+    htb::set_class(&mut exchange, &interface, htb::FIRST_CLASS, RATE)?;
+    let address = Ipv4Addr::LOCALHOST;
+    htb::pick_address(&mut exchange, &interface, htb::FIRST_CLASS, By::Source, address)?;
+    let to = UdpSocket::bind((address, 0)).context("bind to loopback")?;
+    let from = UdpSocket::bind((address, 0)).context("bind to loopback")?;
+    to.set_read_timeout(Some(Duration::from_secs(1))).context("set up a socket")?;
+    let target = to.local_addr().context("ask for a port")?;
+    let started = Instant::now();
+    let mut buffer = [0; 1_000];
+    for _ in 0..PACKETS {
+        from.send_to(&buffer, target).context("send over a capped interface")?;
+    }
+    for _ in 0..PACKETS {
+        to.recv(&mut buffer).context("receive over a capped interface")?;
+    }
+    let speed = (PACKETS * buffer.len()) as f64 / started.elapsed().as_secs_f64();
+    ensure!(speed <= RATE as f64 * 2.0, "a burst went at {speed:.0} B/s, expected about {RATE}");
+    htb::remove_root(&mut exchange, &interface)?;
+    Ok(speed as u64)
 }
 
 fn is_gone(error: &anyhow::Error) -> bool {

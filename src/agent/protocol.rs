@@ -12,7 +12,7 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{FaultId, Link, Manner};
+use crate::cluster::{Ability, FaultId, Link, Manner};
 use crate::op::NodeName;
 pub use clock::{ClockReport, ClockTrial, HealedClock, Offsets, ProcessClock, Shown};
 pub use traffic::{Cap, LinkProbe, Passage, PortPassage, PortProbe, ProbeReport, Severed, Speed};
@@ -84,6 +84,8 @@ pub enum Command {
     },
     /// The run's tables as the kernel shows them.
     Status,
+    /// Tries what this kernel lets us do.
+    Abilities,
     /// What the host's kernel says of one process.
     Process {
         pid: u32,
@@ -175,6 +177,7 @@ pub enum Answer {
     Probe { report: ProbeReport },
     ProbePort { probes: Vec<PortProbe> },
     Status { tables: Vec<Table> },
+    Abilities { abilities: Vec<Ability> },
     Process { process: Option<ProcessFacts> },
     Census { residents: Vec<Resident> },
     Signal { sent: bool },

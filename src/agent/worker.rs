@@ -6,6 +6,7 @@ mod links;
 use std::time::Duration;
 
 use super::census;
+use super::ability;
 use super::probe::Prober;
 use super::process;
 use super::protocol::{Answer, Cause, Command, Enrollment, Greeting, Message, Request};
@@ -55,6 +56,10 @@ impl<'a> Worker<'a> {
                 self.probe_port(&links, port, bound_ms)?
             }
             Command::Status => Answer::Status { tables: self.status()? },
+            Command::Abilities => {
+                let bridges = self.session.tables().support().clone();
+                Answer::Abilities { abilities: ability::try_all(&bridges) }
+            }
             Command::Process { pid } => Answer::Process { process: process::facts(pid)? },
             Command::Census { first } => Answer::Census { residents: census::census(first)? },
             Command::Signal { first, pid, start_ticks, signal } => {

@@ -23,7 +23,7 @@ use crate::agent::protocol::{
     Answer, Cause, ClockReport, ClockTrial, Command, Enrollment, Greeting, Healed, Offsets,
     ProbeReport, ProcessFacts, Resident, Table, Tally,
 };
-use crate::cluster::{FaultId, Link, Manner};
+use crate::cluster::{Ability, FaultId, Link, Manner};
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -174,6 +174,14 @@ impl Agent {
         match self.ask(Command::Status).await? {
             Answer::Status { tables } => Ok(tables),
             answer => unexpected("status", &answer),
+        }
+    }
+
+    /// What this kernel lets us do, each tried on something of the agent's own.
+    pub async fn abilities(&self) -> anyhow::Result<Vec<Ability>> {
+        match self.ask(Command::Abilities).await? {
+            Answer::Abilities { abilities } => Ok(abilities),
+            answer => unexpected("abilities", &answer),
         }
     }
 

@@ -44,6 +44,8 @@ fn a_table_is_replaced_filled_and_hooked_in_one_transaction() {
         12 fill a set of nftables table sg_r_f1 []
         3 add a chain to nftables table sg_r_f1 []
         6 add a rule to nftables table sg_r_f1 [meta cmp payload cmp cmp counter immediate]
+        6 add a rule to nftables table sg_r_f1 [meta cmp payload cmp cmp counter immediate]
+        6 add a rule to nftables table sg_r_f1 [meta cmp payload cmp cmp counter immediate]
         6 add a rule to nftables table sg_r_f1 [counter immediate]
         3 add a hook to nftables table sg_r_f1 []
         6 add a rule to nftables table sg_r_f1 [meta cmp payload payload lookup immediate]

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::cluster::Refusal;
+use crate::cluster::{Mechanism, Refusal};
 
 fn link(from: &str, to: &str) -> Link {
     Link { from: from.into(), to: to.into() }
@@ -29,6 +29,7 @@ fn requests() -> Vec<Request> {
         Command::Counters,
         Command::Probe { links, bound_ms: PROBE_BOUND_MS },
         Command::Status,
+        Command::Abilities,
         Command::Process { pid: 71 },
         Command::SkewClock { pid: 71, offsets: Offsets { wall_ns: -5, monotonic_ns: 7 } },
         Command::ReadClock { pid: 71 },
@@ -92,6 +93,8 @@ fn messages() -> Vec<Message> {
     });
     let clocks = ClockReport { processes: processes.to_vec(), took_us: 6 };
     let trial = ClockTrial { injection_us: 1, change_us: 2 };
+    let how = "tried".to_owned();
+    let ability = Ability { mechanism: Mechanism::Shape, acts: true, how };
     let passage = PortPassage::Refused;
     let port_probe = PortProbe { link: link("n1", "n2"), passage, after_us: 90 };
     let severed = Severed { connections: 2, closed: 1, left: vec!["n1:1 to n2:2".to_owned()] };
@@ -115,6 +118,7 @@ fn messages() -> Vec<Message> {
         Answer::Throttle { caps: vec![cap] },
         Answer::Unthrottle { packets: Some(7) },
         Answer::Measure { speeds: vec![speed] },
+        Answer::Abilities { abilities: vec![ability] },
         Answer::Process { process: Some(process) },
         Answer::SkewClock { report: clocks },
         Answer::TryClocks { trial },
@@ -147,6 +151,22 @@ fn requests_on_the_wire() {
         {"id":13,"command":{"do":"try-clocks"}}
         {"id":14,"command":{"do":"heartbeat"}}
         {"id":15,"command":{"do":"bye"}}
+        {"id":3,"command":{"do":"cut","fault":3,"links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"manner":{"refusal":"drop"}}}
+        {"id":4,"command":{"do":"cut","fault":3,"links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"manner":{"refusal":"reset","port":2181}}}
+        {"id":5,"command":{"do":"join","fault":3}}
+        {"id":6,"command":{"do":"sever","links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"port":2181}}
+        {"id":7,"command":{"do":"throttle","fault":3,"links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"bytes_per_second":9000}}
+        {"id":8,"command":{"do":"unthrottle","fault":3}}
+        {"id":9,"command":{"do":"measure","links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"bytes_per_second":9000}}
+        {"id":10,"command":{"do":"probe-port","links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"port":2181,"bound_ms":250}}
+        {"id":11,"command":{"do":"heal"}}
+        {"id":12,"command":{"do":"counters"}}
+        {"id":13,"command":{"do":"probe","links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"bound_ms":250}}
+        {"id":14,"command":{"do":"status"}}
+        {"id":15,"command":{"do":"abilities"}}
+        {"id":16,"command":{"do":"process","pid":71}}
+        {"id":17,"command":{"do":"heartbeat"}}
+        {"id":18,"command":{"do":"bye"}}
     "#]].assert_eq(&lines(&requests()));
 }
 
@@ -154,7 +174,7 @@ fn requests_on_the_wire() {
 fn messages_on_the_wire() {
     expect![[r#"
         {"say":"answer","id":1,"answer":{"to":"hello","greeting":{"version":"0.1.0","kernel":"6.18","run":"r","lease_ms":5000,"tables":{"unowned":{"why":"refused"}}}}}
-        {"say":"answer","id":2,"answer":{"to":"cut","table":{"name":"sg_r_f3","owned":true,"hooks":["forward","output"],"links":[{"from":"n1","to":"n2"}],"tally":{"fault":3,"packets":12,"probes":4}}}}
+        {"say":"answer","id":2,"answer":{"to":"cut","tables":[{"name":"sg_r_f3","matched":"everything","owned":true,"hooks":["forward","output"],"links":[{"from":"n1","to":"n2"}],"tally":{"fault":3,"packets":12,"probes":4}},{"name":"sg_r_refuse_f3","node":"n2","matched":{"refused":{"port":2181}},"owned":true,"hooks":["forward","output"],"links":[{"from":"n1","to":"n2"}],"tally":{"fault":3,"packets":12,"probes":4}}]}}
         {"say":"answer","id":3,"answer":{"to":"join","tally":{"fault":3,"packets":12,"probes":4}}}
         {"say":"answer","id":4,"answer":{"to":"probe","report":{"links":[{"link":{"from":"n1","to":"n2"},"passage":{"arrived":{"after_us":9}}},{"link":{"from":"n1","to":"n2"},"passage":"dropped"},{"link":{"from":"n1","to":"n2"},"passage":"silent"}],"sent":3,"dropped":1,"took_us":77}}}
         {"say":"answer","id":5,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
@@ -162,6 +182,15 @@ fn messages_on_the_wire() {
         {"say":"answer","id":7,"answer":{"to":"try-clocks","trial":{"injection_us":1,"change_us":2}}}
         {"say":"failure","id":8,"error":"no"}
         {"say":"healed","healed":{"because":"lease-expired","tallies":[{"fault":3,"packets":12,"probes":4}],"clocks":[{"pid":71,"comm":"java","detoured":true,"monotonic_ns":7000000}],"left":["sg_r_f4"]}}
+        {"say":"answer","id":5,"answer":{"to":"probe-port","probes":[{"link":{"from":"n1","to":"n2"},"passage":"refused","after_us":90}]}}
+        {"say":"answer","id":6,"answer":{"to":"sever","severed":{"connections":2,"closed":1,"left":["n1:1 to n2:2"]}}}
+        {"say":"answer","id":7,"answer":{"to":"throttle","caps":[{"link":{"from":"n1","to":"n2"},"bytes_per_second":9000,"interface":"veth1"}]}}
+        {"say":"answer","id":8,"answer":{"to":"unthrottle","packets":7}}
+        {"say":"answer","id":9,"answer":{"to":"measure","speeds":[{"link":{"from":"n1","to":"n2"},"packets_sent":20,"bytes_sent":2000,"bytes_arrived":1900,"bytes_passed":2500,"took_us":150000}]}}
+        {"say":"answer","id":10,"answer":{"to":"abilities","abilities":[{"mechanism":"shape","acts":true,"how":"tried"}]}}
+        {"say":"answer","id":11,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
+        {"say":"failure","id":6,"error":"no"}
+        {"say":"healed","healed":{"because":"lease-expired","tallies":[{"fault":3,"packets":12,"probes":4}],"left":["sg_r_f4"]}}
     "#]].assert_eq(&lines(&messages()));
 }
 
