@@ -9,8 +9,12 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{FaultId, Link};
+use crate::cluster::{Concerning, Effect, FaultId, Link, MessageSeen, Tap};
 use crate::op::NodeName;
+
+mod tapping;
+
+pub use tapping::{Passed, Spent, TapProbe, TapState};
 
 /// How long a probe waits for a packet that neither arrives nor is counted as dropped.
 pub const PROBE_BOUND_MS: u64 = 250;
@@ -47,6 +51,27 @@ pub enum Command {
     /// Sends packets over these links and sees what becomes of them.
     Probe {
         links: BTreeSet<Link>,
+        bound_ms: u64,
+    },
+    /// Puts interposers in place that pass everything on, beside those that are there.
+    Tap {
+        taps: BTreeSet<Tap>,
+    },
+    /// Has the interposers at these taps do this from now on.
+    Arm {
+        concerning: Concerning,
+        taps: BTreeSet<Tap>,
+        effect: Effect,
+    },
+    /// Takes back exactly that.
+    Disarm {
+        concerning: Concerning,
+    },
+    /// Reads a tap's rules back, and opens a connection through it: inbound from this node, outbound
+    /// to it.
+    ProbeTap {
+        tap: Tap,
+        with: NodeName,
         bound_ms: u64,
     },
     /// The run's tables as the kernel shows them.
@@ -94,6 +119,14 @@ pub enum Message {
     Healed {
         healed: Healed,
     },
+    /// Unasked: an armed interposer has seen or hit a message.
+    Seen {
+        concerning: Concerning,
+        node: NodeName,
+        message: MessageSeen,
+        /// How long before this was written.
+        age_us: u64,
+    },
     /// A line that is no request.
     Garbled {
         error: String,
@@ -110,6 +143,10 @@ pub enum Answer {
     Heal { healed: Healed },
     Counters { tallies: Vec<Tally> },
     Probe { report: ProbeReport },
+    Tap { taps: Vec<TapState> },
+    Arm,
+    Disarm { spent: Option<Spent> },
+    ProbeTap { probe: TapProbe },
     Status { tables: Vec<Table> },
     Process { process: Option<ProcessFacts> },
     Heartbeat,

@@ -3,20 +3,23 @@
 //! Nothing waits for the orchestrator while it holds the tables, so healing never waits for it either.
 
 use std::io::{self, Write};
+use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::fault_table::FaultTables;
+use super::interposer::{Interposers, Sighting};
 use super::lease::Lease;
 use super::protocol::{Cause, Healed, Message};
 
 pub struct Session {
     tables: Mutex<FaultTables>,
+    interposers: Mutex<Interposers>,
     pub lease: Lease,
 }
 
 impl Session {
-    pub fn new(tables: FaultTables, lease: Lease) -> Session {
-        Session { tables: Mutex::new(tables), lease }
+    pub fn new(tables: FaultTables, interposers: Interposers, lease: Lease) -> Session {
+        Session { tables: Mutex::new(tables), interposers: Mutex::new(interposers), lease }
     }
 
     /// A thread that panicked leaves the tables usable: each change was one transaction.
@@ -24,9 +27,25 @@ impl Session {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Each order to an interposer is carried out as a whole.
+    pub fn interposers(&self) -> MutexGuard<'_, Interposers> {
+        self.interposers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn heal(&self, because: Cause) -> Healed {
-        let (tallies, left) = self.tables().heal();
+        let (mut tallies, mut left) = self.tables().heal();
+        let (hits, remains) = self.interposers().heal();
+        tallies.extend(hits);
+        left.extend(remains);
         Healed { because, tallies, left }
+    }
+
+    /// Passes on what interposers see, until they are gone.
+    pub fn tell(&self, sightings: &Receiver<Sighting>) {
+        while let Ok(Sighting { concerning, node, message, at }) = sightings.recv() {
+            let age_us = at.elapsed().as_micros() as u64;
+            self.say(&Message::Seen { concerning, node, message, age_us });
+        }
     }
 
     /// Heals for good and says so, once.

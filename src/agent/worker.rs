@@ -13,6 +13,8 @@ use super::protocol::{
     Answer, Cause, Command, Enrollment, Greeting, Hook, Message, Place, Request, Table,
 };
 use super::session::Session;
+
+mod tapping;
 use crate::cluster::{FaultId, Link};
 use crate::op::NodeName;
 
@@ -48,6 +50,12 @@ impl<'a> Worker<'a> {
             Command::Heal => Answer::Heal { healed: self.session.heal(Cause::Asked) },
             Command::Counters => Answer::Counters { tallies: self.session.tables().tallies()? },
             Command::Probe { links, bound_ms } => self.probe(&links, bound_ms)?,
+            Command::Tap { taps } => Answer::Tap { taps: self.tap(taps)? },
+            Command::Arm { concerning, taps, effect } => self.arm(concerning, taps, &effect)?,
+            Command::Disarm { concerning } => {
+                Answer::Disarm { spent: self.session.interposers().disarm(concerning)? }
+            }
+            Command::ProbeTap { tap, with, bound_ms } => self.probe_tap(tap, with, bound_ms)?,
             Command::Status => Answer::Status { tables: self.status()? },
             Command::Process { pid } => Answer::Process { process: process::facts(pid)? },
             Command::Heartbeat => Answer::Heartbeat,

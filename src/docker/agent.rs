@@ -5,6 +5,7 @@
 
 mod connection;
 mod plan;
+mod tapping;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use crate::agent::protocol::{
     Answer, Cause, Command, Enrollment, Greeting, Healed, ProbeReport, ProcessFacts, Table, Tally,
 };
-use crate::cluster::{FaultId, Link};
+use crate::cluster::{FaultId, Link, Observed};
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -50,6 +51,7 @@ pub struct Agent {
     greeting: Greeting,
     questions: mpsc::UnboundedSender<Question>,
     notices: Mutex<mpsc::UnboundedReceiver<Notice>>,
+    sightings: Mutex<mpsc::UnboundedReceiver<Observed>>,
 }
 
 impl Agent {
@@ -71,7 +73,7 @@ impl Agent {
     }
 
     async fn open(docker: &Docker, plan: &AgentPlan, id: &str) -> anyhow::Result<Agent> {
-        let Connection { questions, notices } =
+        let Connection { questions, notices, sightings } =
             connection::open(docker.clone(), id.to_owned(), plan.heartbeat).await?;
         docker.start_container(id, None::<StartContainerOptions>).await.context("start it")?;
         let answer = ask(&questions, Command::Hello, ANSWER_WITHIN).await?;
@@ -89,6 +91,7 @@ impl Agent {
             greeting,
             questions,
             notices: Mutex::new(notices),
+            sightings: Mutex::new(sightings),
         })
     }
 

@@ -21,7 +21,7 @@ impl Cuts {
         self.in_force.remove(&fault);
     }
 
-    fn is_cut(&self, link: &Link) -> bool {
+    pub fn is_cut(&self, link: &Link) -> bool {
         self.in_force.values().any(|links| links.contains(link))
     }
 
