@@ -16,6 +16,7 @@ mod clock;
 mod fault_table;
 mod frame;
 mod hold;
+mod interposer;
 mod lease;
 mod live_socket;
 mod namespace;
@@ -42,6 +43,7 @@ pub use process::HOST_CGROUPS;
 pub use supervise::{SuperviseArguments, supervise};
 
 use fault_table::FaultTables;
+use interposer::Interposers;
 use lease::Lease;
 use protocol::{Answer, Cause, Command, Message, Request};
 use session::Session;
@@ -49,6 +51,9 @@ use worker::Worker;
 
 /// How long an orchestrator may be silent.
 pub const LEASE: Duration = Duration::from_secs(5);
+
+/// How many things seen may wait to be told.
+const MOST_SIGHTINGS: usize = 10_000;
 
 const INFRASTRUCTURE: i32 = 3;
 
@@ -93,9 +98,12 @@ fn serve(arguments: &AgentArguments) -> anyhow::Result<()> {
     signal::block(&signals)?;
     let tables = FaultTables::open(&arguments.run)?;
     let lease = Lease::new(Duration::from_millis(arguments.lease_ms));
-    let session = Arc::new(Session::new(&arguments.run, tables, lease));
+    let (sightings, seen) = mpsc::sync_channel(MOST_SIGHTINGS);
+    let interposers = Interposers::new(&arguments.run, sightings);
+    let session = Arc::new(Session::new(&arguments.run, tables, interposers, lease));
     let (work, queue) = mpsc::channel();
 
+    spawn("teller", &session, move |session| session.tell(&seen))?;
     spawn("lease", &session, |session| session.watch_lease())?;
     let reader_work = work.clone();
     spawn("reader", &session, move |session| read(session, &reader_work))?;

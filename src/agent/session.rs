@@ -4,11 +4,13 @@
 //! either.
 
 use std::io::{self, Write};
+use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cap::Caps;
 use super::clock::Clocks;
 use super::fault_table::FaultTables;
+use super::interposer::{Interposers, Sighting};
 use super::lease::Lease;
 use super::protocol::{Cause, Healed, Message, Tally};
 use super::refusal::Refusals;
@@ -18,14 +20,21 @@ pub struct Session {
     refusals: Mutex<Refusals>,
     caps: Mutex<Caps>,
     clocks: Mutex<Clocks>,
+    interposers: Mutex<Interposers>,
     pub lease: Lease,
 }
 
 impl Session {
-    pub fn new(run: &str, tables: FaultTables, lease: Lease) -> Session {
+    pub fn new(
+        run: &str,
+        tables: FaultTables,
+        interposers: Interposers,
+        lease: Lease,
+    ) -> Session {
         let (tables, refusals) = (Mutex::new(tables), Mutex::new(Refusals::new(run)));
         let (caps, clocks) = (Mutex::default(), Mutex::default());
-        Session { tables, refusals, caps, clocks, lease }
+        let interposers = Mutex::new(interposers);
+        Session { tables, refusals, caps, clocks, interposers, lease }
     }
 
     /// A thread that panicked leaves the tables usable: each change was one transaction.
@@ -47,6 +56,11 @@ impl Session {
         self.clocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Each order to an interposer is carried out as a whole.
+    pub fn interposers(&self) -> MutexGuard<'_, Interposers> {
+        self.interposers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn heal(&self, because: Cause) -> Healed {
         let (mut tallies, mut left, closed) = {
             let mut tables = self.tables();
@@ -55,9 +69,10 @@ impl Session {
         };
         let (refused, refusing) = self.refusals().heal();
         let (hit, capped) = self.caps().heal();
-        tallies.extend(refused);
+        let (hits, armed) = self.interposers().heal();
+        tallies.extend(refused.into_iter().chain(hits));
         tallies.extend(hit.into_iter().map(|(fault, packets)| Tally { fault, packets, probes: 0 }));
-        left.extend(refusing.into_iter().chain(capped));
+        left.extend(refusing.into_iter().chain(capped).chain(armed));
         let tallies = Tally::summed(tallies);
         // Links do not wait for a clock that is just being changed.
         let mut skewed = self.clocks();
@@ -67,6 +82,14 @@ impl Session {
         let (clocks, still_skewed) = skewed.heal_all();
         left.extend(still_skewed);
         Healed { because, tallies, clocks, left }
+    }
+
+    /// Passes on what interposers see, until they are gone.
+    pub fn tell(&self, sightings: &Receiver<Sighting>) {
+        while let Ok(Sighting { concerning, node, message, at }) = sightings.recv() {
+            let age_us = at.elapsed().as_micros() as u64;
+            self.say(&Message::Seen { concerning, node, message, age_us });
+        }
     }
 
     /// Heals for good and says so, once.

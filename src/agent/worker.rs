@@ -2,11 +2,12 @@
 
 mod cuts;
 mod links;
+mod tapping;
 
 use std::time::Duration;
 
-use super::census;
 use super::ability;
+use super::census;
 use super::probe::Prober;
 use super::process;
 use super::protocol::{Answer, Cause, Command, Enrollment, Greeting, Message, Request};
@@ -55,6 +56,12 @@ impl<'a> Worker<'a> {
             Command::ProbePort { links, port, bound_ms } => {
                 self.probe_port(&links, port, bound_ms)?
             }
+            Command::Tap { taps } => Answer::Tap { taps: self.tap(taps)? },
+            Command::Arm { concerning, taps, effect } => self.arm(concerning, taps, &effect)?,
+            Command::Disarm { concerning } => {
+                Answer::Disarm { spent: self.session.interposers().disarm(concerning)? }
+            }
+            Command::ProbeTap { tap, with, bound_ms } => self.probe_tap(tap, with, bound_ms)?,
             Command::Status => Answer::Status { tables: self.status()? },
             Command::Abilities => {
                 let bridges = self.session.tables().support().clone();

@@ -5,6 +5,7 @@
 
 mod connection;
 mod plan;
+mod tapping;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -23,7 +24,7 @@ use crate::agent::protocol::{
     Answer, Cause, ClockReport, ClockTrial, Command, Enrollment, Greeting, Healed, Offsets,
     ProbeReport, ProcessFacts, Resident, Table, Tally,
 };
-use crate::cluster::{Ability, FaultId, Link, Manner};
+use crate::cluster::{Ability, FaultId, Link, Manner, Observed};
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -52,6 +53,7 @@ pub struct Agent {
     greeting: Greeting,
     questions: mpsc::UnboundedSender<Question>,
     notices: Mutex<mpsc::UnboundedReceiver<Notice>>,
+    sightings: Mutex<mpsc::UnboundedReceiver<Observed>>,
 }
 
 impl Agent {
@@ -73,7 +75,7 @@ impl Agent {
     }
 
     async fn open(docker: &Docker, plan: &AgentPlan, id: &str) -> anyhow::Result<Agent> {
-        let Connection { questions, notices } =
+        let Connection { questions, notices, sightings } =
             connection::open(docker.clone(), id.to_owned(), plan.heartbeat).await?;
         docker.start_container(id, None::<StartContainerOptions>).await.context("start it")?;
         let answer = ask(&questions, Command::Hello, ANSWER_WITHIN).await?;
@@ -91,6 +93,7 @@ impl Agent {
             greeting,
             questions,
             notices: Mutex::new(notices),
+            sightings: Mutex::new(sightings),
         })
     }
 

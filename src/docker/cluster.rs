@@ -222,11 +222,16 @@ impl Cluster for DockerCluster {
 
     async fn prepare(&self, needs: &Needs) -> anyhow::Result<()> {
         let nodes: BTreeSet<NodeName> = self.topology.names().copied().collect();
-        self.log_watch.set(&needs.lookouts, &nodes)
+        self.log_watch.set(&needs.lookouts, &nodes)?;
+        apply::interpose::prepare(self, needs).await
     }
 
     async fn observed(&self) -> Observed {
-        self.sightings.next().await
+        tokio::select! {
+            biased;
+            seen = self.agent.sighting() => seen,
+            seen = self.sightings.next() => seen,
+        }
     }
 
     async fn apply(&self, action: &Action) -> anyhow::Result<Applied> {

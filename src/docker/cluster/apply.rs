@@ -4,6 +4,7 @@ mod caps;
 mod connections;
 mod crash;
 mod expire;
+pub(super) mod interpose;
 mod links;
 mod process;
 mod stop;
@@ -44,6 +45,10 @@ pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::R
         Action::Start { node } => process::start(cluster, cluster.node(node)?).await?,
         Action::Pause { node } => process::pause(cluster, cluster.node(node)?).await?,
         Action::Resume { node } => process::resume(cluster, cluster.node(node)?).await?,
+        Action::Interpose { fault, taps, effect } => {
+            interpose::interpose(cluster, *fault, taps, effect).await?
+        }
+        Action::Withdraw { fault, taps, .. } => interpose::withdraw(cluster, *fault, taps).await?,
         other => Applied::Skipped { why: format!("this world cannot {} yet", other.name()) },
     };
     if let Applied::Installed { proof } | Applied::Indeterminate { proof: Some(proof), .. } =
