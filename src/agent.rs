@@ -10,6 +10,11 @@ pub mod protocol;
 
 mod attribute;
 mod clock;
+#[cfg(target_arch = "x86_64")]
+mod detour;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "agent/no_detour.rs"]
+mod detour;
 mod fault_table;
 mod frame;
 mod hold;
