@@ -13,6 +13,11 @@ mod attribute;
 mod cap;
 mod census;
 mod clock;
+#[cfg(target_arch = "x86_64")]
+mod detour;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "agent/no_detour.rs"]
+mod detour;
 mod fault_table;
 mod frame;
 mod hold;

@@ -8,44 +8,14 @@
 //! The state is in each process itself, so any agent can find and undo it. A process that starts a
 //! program anew has true clocks; children inherit what their parent had.
 
-#[cfg(target_arch = "x86_64")]
-mod borrow;
-#[cfg(target_arch = "x86_64")]
-mod code;
-mod container;
-#[cfg(target_arch = "x86_64")]
-mod control;
-#[cfg(target_arch = "x86_64")]
-mod detour;
-#[cfg(target_arch = "x86_64")]
-mod halt;
-#[cfg(target_arch = "x86_64")]
-mod maps;
-#[cfg(target_arch = "x86_64")]
-mod memory;
-#[cfg(target_arch = "x86_64")]
-mod relocate;
-mod shift;
-#[cfg(target_arch = "x86_64")]
-mod target;
-#[cfg(target_arch = "x86_64")]
-mod trial;
-#[cfg(target_arch = "x86_64")]
-mod vdso;
-
-#[cfg(not(target_arch = "x86_64"))]
-mod elsewhere;
-#[cfg(not(target_arch = "x86_64"))]
-use elsewhere::{Target, now, run as run_trial};
-#[cfg(target_arch = "x86_64")]
-use target::{Target, now};
-#[cfg(target_arch = "x86_64")]
-use trial::run as run_trial;
+pub mod container;
+pub mod shift;
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 
+use super::detour::{Target, now, try_out};
 use super::protocol::{ClockReport, ClockTrial, HealedClock, Offsets, ProcessClock, Shown};
 use container::{Container, Process};
 use shift::{Shift, Shifts};
@@ -71,7 +41,7 @@ impl Clocks {
 
     /// Tries the mechanism on a child of our own.
     pub fn try_out(&mut self) -> anyhow::Result<ClockTrial> {
-        let trial = run_trial().context("skewing clocks does not work here")?;
+        let trial = try_out().context("skewing clocks does not work here")?;
         self.trial = Some(trial);
         Ok(trial)
     }
@@ -241,7 +211,7 @@ fn report(container: &Container, took: Duration) -> anyhow::Result<ClockReport> 
 fn ask(process: &Process) -> anyhow::Result<ProcessClock> {
     let target = Target::open(process)?;
     let shown = match target.ask() {
-        Ok(asked) => Shown::Read { offsets: asked.offsets, error_ns: asked.error_ns },
+        Ok((offsets, error_ns)) => Shown::Read { offsets, error_ns },
         Err(error) => Shown::Unread { why: format!("{error:#}") },
     };
     let shifts = target.shifts()?;
@@ -261,5 +231,5 @@ fn ask(process: &Process) -> anyhow::Result<ProcessClock> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests;

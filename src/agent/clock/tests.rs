@@ -5,6 +5,7 @@ mod program;
 use std::time::Instant;
 
 use super::*;
+use crate::agent::detour::tests::{control_pages, vdso_of};
 use program::{Kind, Program, Reading};
 
 const HOUR_NS: i64 = 3_600_000_000_000;
@@ -77,7 +78,7 @@ fn a_process_that_nobody_touched_shows_true_clocks_and_stays_untouched() {
 fn a_wall_bump_is_seen_by_its_process_only_and_heals_exactly() {
     for_each_program(|program| {
         let mut other = Program::start(program.kind).expect("a second one");
-        let vdso = program.vdso();
+        let vdso = vdso_of(&program.process()).expect("its vDSO");
         let handled = program.handled_signals();
         let line = program.until_wall_is_off_by(0);
         let monotonic_lag = now(libc::CLOCK_MONOTONIC) - line.monotonic_ns;
@@ -101,7 +102,10 @@ fn a_wall_bump_is_seen_by_its_process_only_and_heals_exactly() {
         assert_eq!((healed.detoured, healed.monotonic_ns), (false, 0));
         assert_eq!(program.asked(), Offsets::default());
         program.until_wall_is_off_by(0);
-        assert!(program.vdso() == vdso, "the functions are the original ones");
+        assert!(
+            vdso_of(&program.process()).expect("its vDSO") == vdso,
+            "the functions are the original ones"
+        );
         assert_eq!(program.handled_signals(), handled);
         other.assert_alive_and_well();
     });
@@ -160,7 +164,11 @@ fn a_hundred_times_skewed_and_healed_a_process_lives() {
         println!("change {}", spread(changes));
         println!("heal {}", spread(heals));
         program.until_wall_is_off_by(0);
-        assert_eq!(program.control_pages(), 1, "our code is mapped once, not each time anew");
+        assert_eq!(
+            control_pages(&program.process()).expect("readable"),
+            1,
+            "our code is mapped once, not each time anew"
+        );
     });
 }
 
@@ -204,7 +212,7 @@ fn a_program_started_anew_has_true_clocks_and_is_skewed_again() {
 
 #[test]
 fn a_child_of_our_own_can_be_skewed() {
-    println!("{:?}", run_trial().expect("works here"));
+    println!("{:?}", try_out().expect("works here"));
 }
 
 #[test]

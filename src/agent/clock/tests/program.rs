@@ -7,10 +7,6 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use crate::agent::clock::control::{Control, PAGE};
-use crate::agent::clock::maps::Mapping;
-use crate::agent::clock::memory::Memory;
-use crate::agent::clock::target::read_maps;
 use crate::agent::process;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -183,24 +179,6 @@ impl Program {
             assert!(started.elapsed() < PATIENCE, "never {state}");
             std::thread::yield_now();
         }
-    }
-
-    /// The bytes of its vDSO.
-    pub fn vdso(&self) -> Vec<u8> {
-        let mappings = read_maps(self.pid()).expect("its maps");
-        let vdso = mappings.iter().find(|mapping| mapping.name == "[vdso]").expect("a vDSO");
-        let memory = Memory::open(self.pid()).expect("its memory");
-        memory.read(vdso.start, vdso.length() as usize).expect("readable")
-    }
-
-    /// How many pages there are to steer a detour by.
-    pub fn control_pages(&self) -> usize {
-        let memory = Memory::open(self.pid()).expect("its memory");
-        let mappings = read_maps(self.pid()).expect("its maps");
-        let pages = mappings.iter().filter(|mapping| mapping.rights == "rw-p");
-        let pages = pages.filter(|mapping| mapping.length() == PAGE);
-        let read = |mapping: &Mapping| memory.read(mapping.start, PAGE as usize).ok();
-        pages.filter_map(read).filter_map(Control::parse).count()
     }
 
     /// Which signals it handles, blocks and ignores.

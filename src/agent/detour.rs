@@ -1,40 +1,43 @@
 //! One process and the detour around its clock functions: found, steered, and asked. The state is in
 //! the process itself, so that an agent finds what one before it did.
 
+mod borrow;
+mod code;
+mod control;
+mod halt;
+mod install;
+mod maps;
+mod memory;
+mod relocate;
+mod trial;
+mod vdso;
+
 use anyhow::{Context, bail, ensure};
 
-use super::borrow::{self, Borrowed};
-use super::code;
-use super::container::Process;
-use super::control::{
-    Control, IN_FORCE, LAST_NUMBER, MONOTONIC, OWN_CALLS, PAGE, Patch, Slot, WALL,
+use super::clock::container::Process;
+use super::clock::shift::Shifts;
+use super::protocol::Offsets;
+use borrow::Borrowed;
+use control::{
+    Control, IN_FORCE, LAST_NUMBER, MONOTONIC, OWN_CALLS, PAGE, Patch, SLOTS, Slot, WALL,
 };
-use super::halt::{self, Held};
-use super::maps::{self, Mapping};
-use super::memory::Memory;
-use super::shift::Shifts;
-use super::vdso::Vdso;
-use crate::agent::protocol::Offsets;
+use halt::Held;
+use maps::Mapping;
+use memory::Memory;
+pub use trial::try_out;
+use vdso::Vdso;
 
 /// A process that is never caught where its threads may be moved is given up after so many tries.
-pub(super) const TRIES: usize = 50;
+const TRIES: usize = 50;
 const SAMPLES: usize = 5;
 const SCRATCH: u64 = 4 * PAGE;
 
 pub struct Target {
     pub process: Process,
-    pub(super) memory: Memory,
-    pub(super) vdso: Vdso,
+    memory: Memory,
+    vdso: Vdso,
     /// Where the control page is, if there is one.
-    pub(super) control: Option<u64>,
-}
-
-/// What a process's clocks show, against ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
-    pub offsets: Offsets,
-    /// How far the offsets may be from the truth.
-    pub error_ns: u64,
+    control: Option<u64>,
 }
 
 impl Target {
@@ -108,14 +111,16 @@ impl Target {
         self.memory.put_word(page + place, slot.number)?;
         self.memory.write(page + place + 8, &slot.body())?;
         self.memory.put_word(page + place + LAST_NUMBER, slot.number)?;
-        let in_force = u8::from(place != super::control::SLOTS);
+        let in_force = u8::from(place != SLOTS);
         self.memory.write(page + IN_FORCE, &[in_force])
     }
 
     /// Asks the process for its own clocks: one of its threads calls its own function.
-    pub fn ask(&self) -> anyhow::Result<Asked> {
+    ///
+    /// How far they are off ours, and how far that may be from the truth, in nanoseconds.
+    pub fn ask(&self) -> anyhow::Result<(Offsets, u64)> {
         self.ensure_not_frozen()?;
-        let (offsets, error_ns) = halt::apart(|| {
+        halt::apart(|| {
             let held = Held::one(self.process.pid)?;
             self.with_scratch(&held, |borrowed, scratch_end| {
                 let wall = self.sample(borrowed, scratch_end, libc::CLOCK_REALTIME)?;
@@ -123,12 +128,11 @@ impl Target {
                 let offsets = Offsets { wall_ns: wall.0, monotonic_ns: monotonic.0 };
                 Ok((offsets, wall.1.max(monotonic.1)))
             })
-        })?;
-        Ok(Asked { offsets, error_ns })
+        })
     }
 
     /// Borrows a thread and gives it memory of ours, which is gone afterwards.
-    pub(super) fn with_scratch<T>(
+    fn with_scratch<T>(
         &self,
         held: &Held,
         work: impl FnOnce(&mut Borrowed, u64) -> anyhow::Result<T>,
@@ -184,7 +188,7 @@ impl Target {
             _ => (shifts.monotonic, MONOTONIC),
         };
         match self.control {
-            Some(page) if !shift.is_none() => {
+            Some(page) if shift.offset_ns != 0 || shift.rate != 0 => {
                 let count = page + OWN_CALLS + place;
                 self.memory.put_word(count, self.memory.word(count)?.wrapping_add(1))
             }
@@ -198,14 +202,14 @@ impl Target {
         Ok(control.map_or((0, 0), |control| (control.calls(WALL), control.calls(MONOTONIC))))
     }
 
-    pub(super) fn ensure_not_frozen(&self) -> anyhow::Result<()> {
+    fn ensure_not_frozen(&self) -> anyhow::Result<()> {
         let Process { pid, ref comm, frozen, .. } = self.process;
         ensure!(!frozen, "process {pid} ({comm}) is paused and cannot be asked");
         Ok(())
     }
 }
 
-pub(super) fn read_maps(pid: u32) -> anyhow::Result<Vec<Mapping>> {
+fn read_maps(pid: u32) -> anyhow::Result<Vec<Mapping>> {
     let path = format!("/proc/{pid}/maps");
     let text = std::fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
     Ok(maps::parse(&text))
@@ -217,4 +221,27 @@ pub fn now(clock: libc::clockid_t) -> i64 {
     // SAFETY: the reading is live; these clocks always exist.
     unsafe { libc::clock_gettime(clock, &mut reading) };
     reading.tv_sec * 1_000_000_000 + reading.tv_nsec
+}
+
+#[cfg(test)]
+pub mod tests {
+    //! What tests see of a process's memory.
+
+    use super::*;
+
+    /// The bytes of its vDSO.
+    pub fn vdso_of(process: &Process) -> anyhow::Result<Vec<u8>> {
+        let mappings = read_maps(process.pid)?;
+        let vdso = mappings.iter().find(|mapping| mapping.name == "[vdso]").context("no vDSO")?;
+        Memory::open(process.pid)?.read(vdso.start, vdso.length() as usize)
+    }
+
+    /// How many pages it has to steer a detour by.
+    pub fn control_pages(process: &Process) -> anyhow::Result<usize> {
+        let memory = Memory::open(process.pid)?;
+        let mappings = read_maps(process.pid)?;
+        let pages = mappings.iter().filter(|mapping| mapping.length() == PAGE);
+        let read = |mapping: &Mapping| memory.read(mapping.start, PAGE as usize).ok();
+        Ok(pages.filter_map(read).filter_map(Control::parse).count())
+    }
 }

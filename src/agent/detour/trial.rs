@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 
 use super::code;
-use super::container::Process;
 use super::halt::{self, Held};
-use super::shift::{Shift, Shifts};
-use super::target::{Asked, Target};
+use super::{Target, now};
+use crate::agent::clock::container::Process;
+use crate::agent::clock::shift::{Shift, Shifts};
 use crate::agent::protocol::{ClockTrial, Offsets};
 
 const HOUR_NS: i64 = 3_600_000_000_000;
@@ -57,39 +57,39 @@ fn read_clocks() -> ! {
 }
 
 /// Shifts both clocks of a child, sees that it takes them, and takes it back.
-pub fn run() -> anyhow::Result<ClockTrial> {
+pub fn try_out() -> anyhow::Result<ClockTrial> {
     let child = Child::start()?;
     let process = Process::of(child.pid as u32)?.context("the child is gone")?;
     let mut target = Target::open(&process)?;
-    shows(&target.ask()?, Offsets::default())?;
+    shows(target.ask()?, Offsets::default())?;
 
     let started = Instant::now();
     target.detour()?;
     let injection_us = started.elapsed().as_micros() as u64;
-    shows(&target.ask()?, Offsets::default())?;
+    shows(target.ask()?, Offsets::default())?;
 
     let started = Instant::now();
     target.steer(Shifts { wall: Shift::steady(HOUR_NS), ..Shifts::default() })?;
     let change_us = started.elapsed().as_micros() as u64;
-    shows(&target.ask()?, Offsets { wall_ns: HOUR_NS, monotonic_ns: 0 })?;
+    shows(target.ask()?, Offsets { wall_ns: HOUR_NS, monotonic_ns: 0 })?;
     other_functions_show(&target, HOUR_NS)?;
     await_calls(&target, |(wall, _)| wall > 0)?;
 
     target.steer(Shifts::default())?;
     target.restore()?;
     ensure!(!Target::open(&process)?.is_detoured()?, "a restored child is still detoured");
-    shows(&target.ask()?, Offsets::default())?;
+    shows(target.ask()?, Offsets::default())?;
 
     target.detour()?;
     target.steer(Shifts { monotonic: Shift::steady(HOUR_NS), ..Shifts::default() })?;
-    shows(&target.ask()?, Offsets { wall_ns: 0, monotonic_ns: HOUR_NS })?;
+    shows(target.ask()?, Offsets { wall_ns: 0, monotonic_ns: HOUR_NS })?;
     await_calls(&target, |(_, monotonic)| monotonic > 0)?;
     Ok(ClockTrial { injection_us, change_us })
 }
 
-fn shows(asked: &Asked, expected: Offsets) -> anyhow::Result<()> {
-    let Asked { offsets, error_ns } = asked;
-    ensure!(offsets.agree(expected, *error_ns), "the child shows {asked:?}, expected {expected:?}");
+fn shows(asked: (Offsets, u64), expected: Offsets) -> anyhow::Result<()> {
+    let (offsets, error_ns) = asked;
+    ensure!(offsets.agree(expected, error_ns), "the child shows {asked:?}, expected {expected:?}");
     Ok(())
 }
 
@@ -102,7 +102,7 @@ fn other_functions_show(target: &Target, offset_ns: i64) -> anyhow::Result<()> {
     let (before, seconds, microseconds, from_time) = halt::apart(|| {
         let held = Held::one(target.process.pid)?;
         target.with_scratch(&held, |borrowed, end| {
-            let before = super::target::now(libc::CLOCK_REALTIME);
+            let before = now(libc::CLOCK_REALTIME);
             let place = end - 0x2000;
             borrowed.call(memory, gettimeofday, end, [place, place + 16], |_| ())?;
             let from_time = borrowed.call(memory, time, end, [place + 32, 0], |result| result)?;

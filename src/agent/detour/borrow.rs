@@ -113,8 +113,8 @@ impl<'a> Borrowed<'a> {
         [registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9] =
             arguments;
         self.set_registers(&registers)?;
-        self.to_syscall_stop()?;
-        self.to_syscall_stop()?;
+        self.go_to_syscall_stop()?;
+        self.go_to_syscall_stop()?;
         let result = registers_of(self.thread)?.rax;
         if result > NO_SYSCALL - HIGHEST_ERROR {
             let error = std::io::Error::from_raw_os_error(result.wrapping_neg() as i32);
@@ -144,19 +144,19 @@ impl<'a> Borrowed<'a> {
         [registers.rdi, registers.rsi] = arguments;
         self.set_registers(&registers)?;
         let mut back = loop {
-            self.to_syscall_stop()?;
+            self.go_to_syscall_stop()?;
             let reached = registers_of(self.thread)?;
             if reached.rsp == frame + 8 {
                 break reached;
             }
             // The function itself asks the kernel.
-            self.to_syscall_stop()?;
+            self.go_to_syscall_stop()?;
         };
         let result = returned(back.orig_rax);
         back.orig_rax = libc::SYS_clock_gettime as u64;
         [back.rdi, back.rsi] = [libc::CLOCK_REALTIME as u64, scratch];
         self.set_registers(&back)?;
-        self.to_syscall_stop()?;
+        self.go_to_syscall_stop()?;
         Ok(result)
     }
 
@@ -167,7 +167,7 @@ impl<'a> Borrowed<'a> {
         registers
     }
 
-    fn to_syscall_stop(&mut self) -> anyhow::Result<()> {
+    fn go_to_syscall_stop(&mut self) -> anyhow::Result<()> {
         let deadline = Instant::now() + WITHIN;
         loop {
             ptrace(libc::PTRACE_SYSCALL, self.thread, 0, 0).context("let a thread do our work")?;
@@ -216,7 +216,7 @@ impl<'a> Borrowed<'a> {
             let mut entered = registers_of(self.thread)?;
             entered.orig_rax = NO_SYSCALL;
             self.set_registers(&entered)?;
-            self.to_syscall_stop()?;
+            self.go_to_syscall_stop()?;
         }
         self.set_registers(&self.registers)?;
         let vector_registers = &raw const *self.vector_registers as usize;

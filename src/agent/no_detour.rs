@@ -2,27 +2,23 @@
 
 use anyhow::{Context, bail};
 
-use super::container::Process;
-use super::shift::Shifts;
-use crate::agent::protocol::{ClockTrial, Offsets};
+use super::clock::container::Process;
+use super::clock::shift::Shifts;
+use super::protocol::{ClockTrial, Offsets};
 
 const LACK: &str = "clocks of processes can be moved and read on x86-64 only, and this is";
 
 /// Never there.
 pub enum Target {}
 
-pub struct Asked {
-    pub offsets: Offsets,
-    pub error_ns: u64,
-}
-
-pub fn run() -> anyhow::Result<ClockTrial> {
+/// Says what is lacking.
+pub fn try_out() -> anyhow::Result<ClockTrial> {
     bail!("{LACK} {}", std::env::consts::ARCH)
 }
 
 impl Target {
     pub fn open(_: &Process) -> anyhow::Result<Target> {
-        Err(run().err().context("no trial succeeds")?)
+        Err(try_out().err().context("no trial succeeds")?)
     }
 
     pub fn detour(&mut self) -> anyhow::Result<()> {
@@ -45,7 +41,7 @@ impl Target {
         match *self {}
     }
 
-    pub fn ask(&self) -> anyhow::Result<Asked> {
+    pub fn ask(&self) -> anyhow::Result<(Offsets, u64)> {
         match *self {}
     }
 

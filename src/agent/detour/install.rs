@@ -13,8 +13,8 @@ use super::control::{Control, FUNCTIONS, PAGE, Patch};
 use super::halt::{self, Held, ptrace};
 use super::maps;
 use super::relocate::{self, JUMP_LENGTH, Moved};
-use super::shift::Shifts;
-use super::target::{TRIES, Target, read_maps};
+use super::{TRIES, Target, read_maps};
+use crate::agent::clock::shift::Shifts;
 
 /// A page that nobody can touch on either side of our two: nothing can be joined to them.
 const REGION: u64 = 4 * PAGE;

@@ -14,8 +14,8 @@
 //! process never waits for a writer, whatever becomes of it. A slot whose two numbers differ is being
 //! written; who has read one while it went out of force reads again.
 
-use super::shift::{Shift, Shifts};
 use crate::agent::attribute::take;
+use crate::agent::clock::shift::{Shift, Shifts};
 
 pub const PAGE: u64 = 0x1000;
 /// The page's layout and the code that reads it, as one version.

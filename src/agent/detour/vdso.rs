@@ -109,7 +109,7 @@ fn long(bytes: &[u8], offset: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::clock::maps;
+    use crate::agent::detour::maps;
 
     /// The bytes of our own vDSO, and where it is.
     fn ours() -> (u64, Vec<u8>) {
