@@ -73,6 +73,7 @@ fn no_op_client() -> (Ran, f64, u64) {
         main: 3600 * SECOND,
         recover_within: SECOND,
         faults: Vec::new(),
+        script: None,
         turns: Default::default(),
         rng: Rng::from_seed(1),
     };

@@ -8,18 +8,32 @@
 
 pub mod protocol;
 
+mod ability;
 mod attribute;
+mod cap;
+mod census;
+mod clock;
+#[cfg(target_arch = "x86_64")]
+mod detour;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "agent/no_detour.rs"]
+mod detour;
 mod fault_table;
 mod frame;
 mod hold;
+mod interposer;
 mod lease;
+mod live_socket;
 mod namespace;
 mod netlink;
 mod nftables;
 mod probe;
 mod process;
+mod refusal;
 mod session;
+mod sever;
 mod signal;
+mod supervise;
 mod table_reader;
 mod worker;
 
@@ -31,8 +45,10 @@ use std::time::Duration;
 pub use hold::hold;
 pub use namespace::within;
 pub use process::HOST_CGROUPS;
+pub use supervise::{SuperviseArguments, supervise};
 
 use fault_table::FaultTables;
+use interposer::Interposers;
 use lease::Lease;
 use protocol::{Answer, Cause, Command, Message, Request};
 use session::Session;
@@ -40,6 +56,9 @@ use worker::Worker;
 
 /// How long an orchestrator may be silent.
 pub const LEASE: Duration = Duration::from_secs(5);
+
+/// How many things seen may wait to be told.
+const MOST_SIGHTINGS: usize = 10_000;
 
 const INFRASTRUCTURE: i32 = 3;
 
@@ -84,9 +103,12 @@ fn serve(arguments: &AgentArguments) -> anyhow::Result<()> {
     signal::block(&signals)?;
     let tables = FaultTables::open(&arguments.run)?;
     let lease = Lease::new(Duration::from_millis(arguments.lease_ms));
-    let session = Arc::new(Session::new(tables, lease));
+    let (sightings, seen) = mpsc::sync_channel(MOST_SIGHTINGS);
+    let interposers = Interposers::new(&arguments.run, sightings);
+    let session = Arc::new(Session::new(&arguments.run, tables, interposers, lease));
     let (work, queue) = mpsc::channel();
 
+    spawn("teller", &session, move |session| session.tell(&seen))?;
     spawn("lease", &session, |session| session.watch_lease())?;
     let reader_work = work.clone();
     spawn("reader", &session, move |session| read(session, &reader_work))?;

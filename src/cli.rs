@@ -6,6 +6,7 @@ mod completions;
 mod describe;
 mod doctor;
 mod down;
+mod heal;
 mod images;
 mod list;
 mod report;
@@ -51,6 +52,8 @@ enum Command {
     Check(check::Arguments),
     /// Write a run's report.html and junit.xml again from its history
     Report(report::Arguments),
+    /// Take back what killed runs have left in force, and leave their clusters up
+    Heal(heal::Arguments),
     /// Remove what runs have left behind: containers, networks, volumes, rules
     Down(down::Arguments),
     /// Show or build the images that runs use
@@ -65,6 +68,9 @@ enum Command {
     /// Keeps a node's network namespace; started by runs
     #[command(hide = true)]
     Hold,
+    /// Runs a service and starts it again in place; started by runs
+    #[command(hide = true)]
+    Supervise(crate::agent::SuperviseArguments),
 }
 
 /// Parses the arguments, does what they say, and returns the exit code.
@@ -81,12 +87,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Command::Describe(arguments) => describe::describe(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Heal(arguments) => heal::heal(&arguments),
         Command::Down(arguments) => down::down(&arguments),
         Command::Images(arguments) => images::images(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments),
         Command::Agent(arguments) => crate::agent::run(arguments),
         Command::Hold => crate::agent::hold(),
+        Command::Supervise(arguments) => crate::agent::supervise(&arguments),
     }
 }
 

@@ -9,10 +9,10 @@ use crate::checker::{
     WellFormed, compose, count_operations, judge,
 };
 use crate::history::History;
-use crate::nemesis::{FaultRecord, NamedNemesis, coverage};
-use crate::report::Results;
+use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
+use crate::report::{Results, clocks, hits, triggers};
 use crate::run::Interrupt;
-use crate::scenario::Scenario;
+use crate::scenario::{NamedFault, Scenario};
 
 /// How long and how big checking may get.
 #[derive(Clone)]
@@ -61,14 +61,29 @@ fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
 /// Each nemesis once: all that those of one name did is one summary.
 fn nemeses(scenario: &Scenario) -> Vec<NamedNemesis> {
     if let Some(script) = &scenario.script {
-        let named = |(fault, target)| NamedNemesis { fault, target };
+        let named =
+            |(fault, target)| NamedNemesis { fault, target, pace: None, when: Vec::new() };
         return script.nemeses().into_iter().map(named).collect();
     }
     let mut seen = BTreeSet::new();
     let first = scenario.faults.iter().filter(|named| seen.insert(&named.nemesis));
-    first
-        .map(|named| NamedNemesis { fault: named.nemesis.clone(), target: named.fault.aim() })
-        .collect()
+    first.map(|named| nemesis(&named.nemesis, &scenario.faults)).collect()
+}
+
+fn nemesis(name: &str, faults: &[NamedFault]) -> NamedNemesis {
+    let own = || faults.iter().filter(|named| named.nemesis == name).map(|named| &named.fault);
+    let mut aims: Vec<String> = Vec::new();
+    for aim in own().map(Fault::aim) {
+        if !aims.contains(&aim) {
+            aims.push(aim);
+        }
+    }
+    NamedNemesis {
+        fault: name.to_owned(),
+        target: aims.join(" | "),
+        pace: own().find_map(|fault| fault.pace),
+        when: own().filter_map(|fault| fault.when.clone()).collect(),
+    }
 }
 
 /// Judges a run from what it left behind. `broken` are failures that the history does not tell.
@@ -79,12 +94,16 @@ pub fn conclude(
     limits: &Limits,
 ) -> Results {
     let findings = check(history, &mut checkers(scenario), limits);
-    let faults = coverage(history, &nemeses(scenario));
+    let named = nemeses(scenario);
+    let coverage = coverage(history, &named);
+    let failovers = failovers(history, &named);
+    let (hits, hits_total) = hits(history);
     let told = Told::of(history);
     let harness: Vec<String> = told.harness.iter().chain(broken).cloned().collect();
     let judgement = judge(&Case {
         findings: &findings,
-        faults: &faults,
+        faults: &coverage.summaries,
+        failovers: failovers.as_ref(),
         harness: &harness,
         interrupted: told.interrupted,
         expectations: &scenario.workload.expect,
@@ -104,7 +123,14 @@ pub fn conclude(
         ops: count_operations(history),
         dropped: told.dropped,
         checkers: findings,
-        faults,
+        faults: coverage.summaries,
+        coverage: coverage.cells,
+        skipped: coverage.skipped,
+        triggers: triggers(history, &named),
+        hits,
+        hits_total,
+        clocks: clocks(history),
+        failovers,
         harness,
         repro: scenario.repro(),
         version: scenario.version.clone(),

@@ -8,6 +8,7 @@ mod archive;
 mod cluster;
 pub mod doctor;
 mod engine;
+mod heal;
 pub mod images;
 mod logs;
 mod network;
@@ -20,6 +21,7 @@ mod zookeeper;
 
 pub use cluster::{ClusterSpec, DockerCluster, Limits, UpError};
 pub use engine::{Engine, EngineError};
+pub use heal::{Health, Patient, Treatment, heal, patients};
 pub use network::NetworkError;
 pub use owner::{Life, NODE, Owner, ROLE, RUN, RunId};
 pub use subnet::Subnet;

@@ -3,24 +3,30 @@
 
 mod conflict;
 mod coverage;
+mod failovers;
 mod fault;
 mod guide;
 mod needs;
+mod node_role;
 mod plan;
 mod record;
 mod schedule;
 mod script;
+mod spread;
 mod target;
 mod trigger;
 
 pub use conflict::{Hold, clash};
-pub use coverage::{NamedNemesis, coverage};
+pub use coverage::{Coverage, CoverageCell, NamedNemesis, SkippedFault, coverage};
+pub use failovers::{FailoverLoop, Failovers, HeldFor, Overlap, Pacing, Reign, failovers};
 pub use fault::{Fault, FaultKind, NemesisSpec, Order, Shape, Traffic, Turns};
 pub use guide::{Guide, Parameter};
 pub use needs::{Asker, fault_flaw, needs};
+pub use node_role::role_of;
 pub use plan::{Plan, session_id};
 pub use record::{Deed, FaultRecord, Phase};
 pub use schedule::{Cause, Due, Entry, Schedule};
 pub use script::{Script, ScriptEntry};
+pub use spread::Spread;
 pub use target::{NamedLink, Target};
 pub use trigger::{Pace, Sought, Times, ViewChange, When, ZnodeChange};

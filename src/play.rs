@@ -25,6 +25,7 @@ pub async fn play<C: Cluster>(
         main: spec.time.nanos(),
         recover_within: spec.recover_within.nanos(),
         faults: scenario.faults.clone(),
+        script: None,
         turns: scenario.turns.clone(),
         rng: rng.fork("run"),
     };

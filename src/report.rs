@@ -3,9 +3,13 @@
 //! Nothing here reads a clock or a file: the same input gives the same bytes.
 
 mod availability;
+mod clocks;
 mod digest;
+mod fault_kind;
 mod headline;
+mod hits;
 mod junit;
+mod lanes;
 mod page;
 mod plot_data;
 mod rate;
@@ -14,9 +18,13 @@ mod scatter;
 mod steps;
 mod terminal;
 mod timeline;
+mod triggers;
 mod words;
 
+pub use clocks::{ClockMove, Reading, clocks};
+pub use hits::{Hit, HitOperation, hits};
 pub use junit::junit;
 pub use page::{ReportInput, html};
 pub use results::{Expected, FaultSummary, OpCounts, Results};
 pub use terminal::{Colours, terminal};
+pub use triggers::{TriggerSummary, TriggeredBy, triggers};

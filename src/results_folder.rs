@@ -13,6 +13,9 @@ use crate::store::HISTORY;
 /// What to do about a file that says what no run says.
 const RESTORE: &str = "correct it or restore it from a copy";
 
+/// The faults of a run as they happened, to be given back.
+const SCHEDULE: &str = "schedule.yaml";
+
 /// A finished run, or what is readable of one that was killed.
 pub struct ResultsFolder {
     pub path: PathBuf,
@@ -53,10 +56,12 @@ impl ResultsFolder {
         let folder = self.name_of(&path);
         let started_at = started_at(&path);
         let environment = self.environment();
+        let schedule = if self.path.join(SCHEDULE).is_file() { SCHEDULE } else { "" };
         let input = ReportInput {
             scenario_yaml: &yaml,
             started_at: &started_at,
             folder: &folder,
+            schedule,
             environment: &environment,
         };
         let json = serde_json::to_string_pretty(results).context("results as JSON")? + "\n";

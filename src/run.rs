@@ -24,7 +24,7 @@ use crate::cluster::{Action, Check, Client, Cluster, Concerning, FaultId, Observ
 use crate::generator::{Context, Generator, Next, Step, Threads, To, What};
 use crate::history::History;
 use crate::name::Name;
-use crate::nemesis::{Deed, Entry, FaultRecord, Phase, Schedule, Turns};
+use crate::nemesis::{Deed, Entry, FaultRecord, Phase, Schedule, Script, Turns};
 use crate::op::{Call, Event, Kind, Nanos, NodeName, Outcome, Process, Value};
 use crate::rng::Rng;
 use crate::scenario::NamedFault;
@@ -37,6 +37,8 @@ pub struct Settings {
     pub main: Nanos,
     pub recover_within: Nanos,
     pub faults: Vec<NamedFault>,
+    /// A schedule that is given, in place of `faults`.
+    pub script: Option<Script>,
     /// Of nemeses whose faults come one at a time.
     pub turns: BTreeMap<String, Turns>,
     pub rng: Rng,
@@ -151,7 +153,10 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         work: work.main,
         drain: Some(work.drain),
         work_done: false,
-        schedule: Schedule::new(entries, &settings.turns, settings.main, &rng),
+        schedule: match &settings.script {
+            Some(script) => Schedule::scripted(script, settings.main),
+            None => Schedule::new(entries, &settings.turns, settings.main, &rng),
+        },
         rng: settings.rng.fork("nemesis"),
         next_fault: 1,
         in_force: BTreeMap::new(),

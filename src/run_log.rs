@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::cluster::Applied;
 use crate::nemesis::{Deed, FaultRecord};
-use crate::op::{Event, SECOND};
+use crate::op::{Event, MILLISECOND, SECOND};
 
 /// Appends lines with the time of day. Cheap to clone; all clones write to one file.
 ///
@@ -48,13 +48,18 @@ fn words(name: &str, record: &FaultRecord) -> Option<String> {
         FaultRecord::End { fault, .. } => format!("{fault} {name} ends"),
         FaultRecord::Ended { fault, deeds } => format!("{fault} {name} ended: {}", outcomes(deeds)),
         FaultRecord::Skipped { fault, why } => format!("{fault} {name} skipped: {why}"),
-        FaultRecord::Triggered { fault, by, .. } => format!("{fault} {name} triggered: {by}"),
+        FaultRecord::Triggered { fault, by, happened, learned } => {
+            let late_ms = learned.saturating_sub(*happened) as f64 / MILLISECOND as f64;
+            format!("{fault} {name} triggered {late_ms:.1} ms after it happened: {by}")
+        }
         FaultRecord::Hit { fault, node, message, .. } => {
             let reply = message.reply.as_deref().unwrap_or("no reply seen");
-            format!("{fault} {name} hit {} at {node}: {reply}", message.request)
+            let form = message.form.name();
+            format!("{fault} {name} hit {} at {node} ({form}): {reply}", message.request)
         }
         FaultRecord::Verified { fault, check } => {
-            format!("{fault} {name} verified {}: {}", check.what, check.seen)
+            let is_so = if check.holds { "as expected" } else { "NOT as expected" };
+            format!("{fault} {name} verified {}: {}, {is_so}", check.what, check.seen)
         }
         FaultRecord::Dropped { node, count } => {
             format!("{count} operations for {node} found no free process")

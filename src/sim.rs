@@ -9,6 +9,7 @@ mod cluster;
 mod driver;
 mod network;
 mod process;
+mod sightings;
 #[cfg(test)]
 mod tests;
 mod world;

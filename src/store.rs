@@ -16,7 +16,7 @@ use jiff::Timestamp;
 pub use error::StoreError;
 pub use history_writer::HistoryWriter;
 use latest::LatestLink;
-pub use ledger::{Ledger, LedgerEntry, LedgerReading, read_ledger};
+pub use ledger::{Ledger, LedgerEntry, LedgerReading, read_ledger, this_boot};
 
 use crate::history::{self, Recording};
 
@@ -120,6 +120,11 @@ impl Store {
     /// Begins the run's ledger of faults.
     pub fn ledger(&self) -> Result<Ledger, StoreError> {
         Ledger::create(&self.path.join(LEDGER))
+    }
+
+    /// Takes up the ledger of a run that was killed.
+    pub fn reopen_ledger(&self) -> Result<Ledger, StoreError> {
+        Ledger::reopen(&self.path.join(LEDGER))
     }
 
     /// Reads the run's history as far as it was written.

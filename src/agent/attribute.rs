@@ -39,6 +39,11 @@ impl Attributes {
         self.bytes(kind, &value.to_be_bytes())
     }
 
+    /// Numbers of all but netfilter are the machine's own.
+    pub fn native(self, kind: u16, value: u32) -> Attributes {
+        self.bytes(kind, &value.to_ne_bytes())
+    }
+
     pub fn nested(self, kind: u16, inner: Attributes) -> Attributes {
         self.bytes(kind | NESTED, &inner.bytes)
     }
@@ -81,6 +86,10 @@ pub fn text(value: &[u8]) -> String {
 
 pub fn number(value: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(value.try_into().ok()?))
+}
+
+pub fn native(value: &[u8]) -> Option<u32> {
+    Some(u32::from_ne_bytes(value.try_into().ok()?))
 }
 
 pub fn long_number(value: &[u8]) -> Option<u64> {

@@ -4,22 +4,23 @@
 //!
 //! ```text
 //! set links      { (source, destination), … }
-//! chain forward  { IPv4, (source, destination) in links → dropped }   one for each hook needed
-//! chain dropped  { UDP to a probe port: count, drop }  { count, drop }
+//! chain forward  { IPv4, (source, destination) in links, … → dropped }   one for each hook needed
+//! chain dropped  { a probe: count, drop }  { count, drop }
 //! ```
 //!
 //! Probes and the workload are matched by the same rule and part only to be counted, so what a probe
-//! meets is what the workload meets.
+//! meets is what the workload meets. Tables that drop stand in the bridge family, one for the whole
+//! cluster. Tables that refuse stand in a node's namespace, since few kernels' bridges can refuse.
+
+mod rule;
 
 use std::collections::BTreeSet;
 
 use anyhow::{Context, bail, ensure};
 
 use super::netlink::Socket;
-use super::nftables::{
-    ADDRESS_PAIR_LENGTH, BaseChain, Expressions, Family, TABLE_OWNED, TableChanges,
-};
-use super::protocol::{Hook, TableSupport, Tally};
+use super::nftables::{ADDRESS_PAIR_LENGTH, BaseChain, Family, TABLE_OWNED, TableChanges};
+use super::protocol::{Hook, Matched, TableSupport, Tally};
 use super::table_reader::{self, AddressPair};
 use crate::cluster::FaultId;
 
@@ -34,6 +35,7 @@ const DROPPED: &str = "dropped";
 pub struct Cut {
     pub hooks: BTreeSet<Hook>,
     pub pairs: BTreeSet<AddressPair>,
+    pub matched: Matched,
 }
 
 /// A table as the kernel shows it.
@@ -45,9 +47,10 @@ pub struct InForce {
     pub tally: Tally,
 }
 
-/// The tables of one run.
+/// The tables of one run in one namespace and family.
 pub struct FaultTables {
     socket: Socket,
+    family: Family,
     prefix: String,
     flags: u32,
     support: TableSupport,
@@ -55,19 +58,28 @@ pub struct FaultTables {
 }
 
 impl FaultTables {
-    /// Finds out, by a table that matches nothing, what this kernel can do.
+    /// Those that drop, at the bridges of the calling thread's namespace.
     pub fn open(run: &str) -> anyhow::Result<FaultTables> {
+        FaultTables::of(Family::Bridge, format!("sg_{run}_"))
+    }
+
+    /// Those that refuse, in the calling thread's namespace.
+    pub fn open_refusing(run: &str) -> anyhow::Result<FaultTables> {
+        FaultTables::of(Family::Ip, format!("sg_{run}_refuse_"))
+    }
+
+    /// Finds out, by a table that matches nothing, what this kernel can do.
+    fn of(family: Family, prefix: String) -> anyhow::Result<FaultTables> {
         let mut socket = Socket::open()?;
-        let prefix = format!("sg_{run}_");
-        let owned = try_table(&mut socket, &prefix, TABLE_OWNED);
+        let owned = try_table(&mut socket, family, &prefix, TABLE_OWNED);
         let (flags, support) = match owned {
             Ok(()) => (TABLE_OWNED, TableSupport::Owned),
-            Err(error) => match try_table(&mut socket, &prefix, 0) {
+            Err(error) => match try_table(&mut socket, family, &prefix, 0) {
                 Ok(()) => (0, TableSupport::Unowned { why: format!("{error:#}") }),
                 Err(error) => (0, TableSupport::Missing { why: format!("{error:#}") }),
             },
         };
-        Ok(FaultTables { socket, prefix, flags, support, closed: false })
+        Ok(FaultTables { socket, family, prefix, flags, support, closed: false })
     }
 
     pub fn support(&self) -> &TableSupport {
@@ -87,37 +99,32 @@ impl FaultTables {
     pub fn install(&mut self, fault: FaultId, cut: &Cut) -> anyhow::Result<InForce> {
         ensure!(!self.closed, "the agent is ending and installs nothing more");
         if let TableSupport::Missing { why } = &self.support {
-            bail!("this kernel has no nftables for bridges: {why}");
+            bail!("this kernel has no nftables of family {:?}: {why}", self.family);
         }
         let name = self.name(fault);
-        self.socket.transact(&changes(&name, self.flags, cut))?;
+        self.socket.transact(&changes(self.family, &name, self.flags, cut))?;
         self.read_back(fault, cut).inspect_err(|_| {
             // What is not as wanted must not stay; the first error is the one to tell.
             let _ = self
                 .socket
-                .transact(&TableChanges::new(Family::Bridge, &name).delete_table().finish());
+                .transact(&TableChanges::new(self.family, &name).delete_table().finish());
         })
     }
 
     fn read_back(&mut self, fault: FaultId, cut: &Cut) -> anyhow::Result<InForce> {
         let name = self.name(fault);
-        let tables = table_reader::tables(&mut self.socket, Family::Bridge, &name)?;
+        let tables = table_reader::tables(&mut self.socket, self.family, &name)?;
         let owned = *tables.get(&name).with_context(|| format!("{name} is not there"))?;
         let in_force = self.read(&name, fault, owned)?;
         ensure!(in_force.cut == *cut, "{name} is not as installed: {in_force:?}");
         ensure!(owned == (self.flags & TABLE_OWNED != 0), "{name} is not owned as installed");
-        for hook in &cut.hooks {
-            let rules =
-                table_reader::rule_packets(&mut self.socket, Family::Bridge, &name, hook.name())?;
-            ensure!(rules.len() == 1, "{name} has {} rules in {}", rules.len(), hook.name());
-        }
         Ok(in_force)
     }
 
     /// Removes a fault's table; `None` where there was none.
     pub fn remove(&mut self, fault: FaultId) -> anyhow::Result<Option<Tally>> {
         let name = self.name(fault);
-        if !table_reader::tables(&mut self.socket, Family::Bridge, &name)?.contains_key(&name) {
+        if !table_reader::tables(&mut self.socket, self.family, &name)?.contains_key(&name) {
             return Ok(None);
         }
         let tally = self.tally(&name, fault)?;
@@ -126,15 +133,15 @@ impl FaultTables {
     }
 
     fn delete(&mut self, name: &str) -> anyhow::Result<()> {
-        self.socket.transact(&TableChanges::new(Family::Bridge, name).delete_table().finish())?;
-        let left = table_reader::tables(&mut self.socket, Family::Bridge, name)?;
+        self.socket.transact(&TableChanges::new(self.family, name).delete_table().finish())?;
+        let left = table_reader::tables(&mut self.socket, self.family, name)?;
         ensure!(!left.contains_key(name), "{name} is still there after its deletion");
         Ok(())
     }
 
     /// Removes every table of the run: what each had dropped, and which could not be removed.
     pub fn heal(&mut self) -> (Vec<Tally>, Vec<String>) {
-        let names = match table_reader::tables(&mut self.socket, Family::Bridge, &self.prefix) {
+        let names = match table_reader::tables(&mut self.socket, self.family, &self.prefix) {
             Ok(names) => names,
             Err(error) => return (Vec::new(), vec![format!("tables unknown: {error:#}")]),
         };
@@ -154,7 +161,7 @@ impl FaultTables {
     }
 
     pub fn in_force(&mut self) -> anyhow::Result<Vec<InForce>> {
-        let tables = table_reader::tables(&mut self.socket, Family::Bridge, &self.prefix)?;
+        let tables = table_reader::tables(&mut self.socket, self.family, &self.prefix)?;
         let faults = tables.into_iter().filter_map(|(name, owned)| {
             let fault = self.fault(&name)?;
             Some((name, fault, owned))
@@ -164,23 +171,41 @@ impl FaultTables {
     }
 
     pub fn tallies(&mut self) -> anyhow::Result<Vec<Tally>> {
-        let tables = table_reader::tables(&mut self.socket, Family::Bridge, &self.prefix)?;
+        let tables = table_reader::tables(&mut self.socket, self.family, &self.prefix)?;
         let faults: Vec<_> =
             tables.into_keys().filter_map(|name| Some((self.fault(&name)?, name))).collect();
         faults.into_iter().map(|(fault, name)| self.tally(&name, fault)).collect()
     }
 
     fn read(&mut self, name: &str, fault: FaultId, owned: bool) -> anyhow::Result<InForce> {
-        let hooks = table_reader::hooks(&mut self.socket, name)?;
-        let pairs = table_reader::address_pairs(&mut self.socket, name, LINKS)?;
+        let (socket, family) = (&mut self.socket, self.family);
+        let hooks = table_reader::hooks(socket, family, name)?;
+        let pairs = table_reader::address_pairs(socket, family, name, LINKS)?;
+        let counted = table_reader::outlines(socket, family, name, DROPPED)?;
+        let mut matched = BTreeSet::new();
+        for hook in &hooks {
+            let at_hook = table_reader::outlines(socket, family, name, hook.name())?;
+            matched.insert(match &at_hook[..] {
+                [at_hook] => rule::read(at_hook, &counted),
+                _ => None,
+            });
+        }
+        let matched = match Vec::from_iter(matched)[..] {
+            [Some(matched)] => matched,
+            _ => bail!("{name} has other rules than were installed: {counted:?}"),
+        };
         let tally = self.tally(name, fault)?;
-        Ok(InForce { name: name.to_owned(), owned, cut: Cut { hooks, pairs }, tally })
+        Ok(InForce { name: name.to_owned(), owned, cut: Cut { hooks, pairs, matched }, tally })
     }
 
+    /// The last rule that counts is the workload's, those before it are the probes'.
     fn tally(&mut self, name: &str, fault: FaultId) -> anyhow::Result<Tally> {
-        match table_reader::rule_packets(&mut self.socket, Family::Bridge, name, DROPPED)?[..] {
-            [Some(probes), Some(packets)] => Ok(Tally { fault, packets, probes }),
-            ref rules => bail!("{name} counts {rules:?} in {DROPPED}, expected two counters"),
+        let counted = table_reader::rule_packets(&mut self.socket, self.family, name, DROPPED)?;
+        match counted.iter().copied().collect::<Option<Vec<u64>>>().as_deref() {
+            Some([probes @ .., packets]) => {
+                Ok(Tally { fault, packets: *packets, probes: probes.iter().sum() })
+            }
+            _ => bail!("{name} counts {counted:?} in {DROPPED}, expected a counter in each rule"),
         }
     }
 
@@ -194,32 +219,33 @@ impl FaultTables {
     }
 }
 
-fn try_table(socket: &mut Socket, prefix: &str, flags: u32) -> anyhow::Result<()> {
+fn try_table(socket: &mut Socket, family: Family, prefix: &str, flags: u32) -> anyhow::Result<()> {
     let name = format!("{prefix}trial");
-    let nothing = Cut { hooks: Hook::ALL.into(), pairs: BTreeSet::new() };
-    let mut all = changes(&name, flags, &nothing);
-    all.extend(TableChanges::new(Family::Bridge, &name).delete_table().finish());
+    let nothing = match family {
+        Family::Bridge => (Hook::ALL.to_vec(), Matched::Everything),
+        _ => (vec![Hook::Input, Hook::Output], Matched::Refused { port: None }),
+    };
+    let hooks = nothing.0.into_iter().collect();
+    let nothing = Cut { hooks, pairs: BTreeSet::new(), matched: nothing.1 };
+    let mut all = changes(family, &name, flags, &nothing);
+    all.extend(TableChanges::new(family, &name).delete_table().finish());
     socket.transact(&all)
 }
 
 /// Makes, empties and makes again, so that an earlier table of the name is replaced in one step.
-fn changes(name: &str, flags: u32, cut: &Cut) -> Vec<super::frame::Change> {
+fn changes(family: Family, name: &str, flags: u32, cut: &Cut) -> Vec<super::frame::Change> {
     let pairs: Vec<[u8; ADDRESS_PAIR_LENGTH]> = cut.pairs.iter().copied().map(set_key).collect();
-    let (first_port, last_port) = (*PROBE_PORTS.start(), *PROBE_PORTS.end());
-    let probes = Expressions::new().udp_to_ports(first_port, last_port).count().drop();
-    let table = TableChanges::new(Family::Bridge, name)
+    let table = TableChanges::new(family, name)
         .add_table(flags)
         .delete_table()
         .add_table(flags)
         .add_address_pair_set(LINKS, &pairs)
-        .add_chain(DROPPED)
-        .add_rule(DROPPED, probes)
-        .add_rule(DROPPED, Expressions::new().count().drop());
-    let hooked = cut.hooks.iter().fold(table, |table, hook| {
-        let matched = Expressions::new().ethertype_ipv4().source_and_destination_in(LINKS);
-        table
-            .add_base_chain(BaseChain::of_bridge(*hook))
-            .add_rule(hook.name(), matched.jump(DROPPED))
+        .add_chain(DROPPED);
+    let counting = rule::counting(cut.matched).into_iter();
+    let counting = counting.fold(table, |table, rule| table.add_rule(DROPPED, rule));
+    let hooked = cut.hooks.iter().fold(counting, |table, hook| {
+        let chain = BaseChain::first_at(family, *hook);
+        table.add_base_chain(chain).add_rule(hook.name(), rule::hooked(cut.matched))
     });
     hooked.finish()
 }

@@ -1,4 +1,5 @@
-//! Netlink frames for nf_tables: a batch of changes, a request to dump, and what comes back. No socket.
+//! Netlink frames: a batch of changes to nf_tables, a request to dump them, any other request, and what
+//! comes back. No socket.
 
 use super::attribute::{Attributes, pad, take};
 
@@ -13,8 +14,12 @@ const BATCH_BEGIN: u16 = 0x10;
 const BATCH_END: u16 = 0x11;
 
 const REQUEST: u16 = 0x1;
-const ACK: u16 = 0x4;
-const DUMP: u16 = 0x300;
+pub const ACK: u16 = 0x4;
+pub const DUMP: u16 = 0x300;
+/// Flag of a change: only where there is none yet.
+pub const EXCLUSIVE: u16 = 0x200;
+/// Flag of a change: in place of what is there.
+pub const REPLACE: u16 = 0x100;
 const DUMP_INTERRUPTED: u16 = 0x10;
 
 const HEADER_LENGTH: usize = 16;
@@ -54,6 +59,25 @@ pub fn dump(kind: u16, sequence: u32, family: u8, attributes: &Attributes) -> Ve
     bytes
 }
 
+/// A request to a subsystem that is not netfilter; `body` begins with that subsystem's own header.
+pub fn plain(kind: u16, flags: u16, sequence: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADER_LENGTH + body.len());
+    put_header(&mut bytes, kind, REQUEST | flags, sequence, body.len());
+    bytes.extend(body);
+    pad(&mut bytes);
+    bytes
+}
+
+fn put_header(bytes: &mut Vec<u8>, kind: u16, flags: u16, sequence: u32, body_length: usize) {
+    let length = HEADER_LENGTH + body_length;
+    bytes.extend((length as u32).to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(flags.to_ne_bytes());
+    bytes.extend(sequence.to_ne_bytes());
+    // The port: the kernel fills in ours.
+    bytes.extend(0u32.to_ne_bytes());
+}
+
 fn put_frame(
     bytes: &mut Vec<u8>,
     kind: u16,
@@ -63,13 +87,7 @@ fn put_frame(
     resource: u16,
     attributes: &[u8],
 ) {
-    let length = HEADER_LENGTH + FAMILY_HEADER_LENGTH + attributes.len();
-    bytes.extend((length as u32).to_ne_bytes());
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend(flags.to_ne_bytes());
-    bytes.extend(sequence.to_ne_bytes());
-    // The port: the kernel fills in ours.
-    bytes.extend(0u32.to_ne_bytes());
+    put_header(bytes, kind, flags, sequence, FAMILY_HEADER_LENGTH + attributes.len());
     bytes.extend([family, 0]);
     bytes.extend(resource.to_be_bytes());
     bytes.extend(attributes);

@@ -3,56 +3,31 @@
 //! It knows frames and acknowledgements, not tables. The kernel ties owned tables to the socket that
 //! made them, so one socket lives as long as the agent.
 
+mod exchange;
+mod wire;
+
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 
 use super::attribute::Attributes;
 use super::frame::{self, Change, DONE, ERROR, frames};
+pub use exchange::Exchange;
+pub use wire::Subsystem;
+use wire::{RECEIVE_BYTES, Wire};
 
-const RECEIVE_BYTES: usize = 128 * 1024;
-const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Docker changes its own rules now and then, which interrupts dumps.
 const DUMP_TRIES: usize = 20;
 
 pub struct Socket {
-    descriptor: OwnedFd,
+    wire: Wire,
     sequence: u32,
 }
 
 impl Socket {
     /// Opens the socket in the calling thread's network namespace.
     pub fn open() -> anyhow::Result<Socket> {
-        // SAFETY: plain system calls; the descriptor is owned from here on.
-        let descriptor = unsafe {
-            let flags = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-            let raw = libc::socket(libc::AF_NETLINK, flags, libc::NETLINK_NETFILTER);
-            if raw < 0 {
-                return Err(io::Error::last_os_error()).context("open a netfilter socket");
-            }
-            OwnedFd::from_raw_fd(raw)
-        };
-        let socket = Socket { descriptor, sequence: 1 };
-        let timeout = libc::timeval { tv_sec: REPLY_TIMEOUT.as_secs() as _, tv_usec: 0 };
-        socket.set_option(libc::SOL_SOCKET, libc::SO_RCVTIMEO, &timeout)?;
-        // Acknowledgements without a copy of what they acknowledge.
-        socket.set_option(libc::SOL_NETLINK, libc::NETLINK_CAP_ACK, &1i32)?;
-        Ok(socket)
-    }
-
-    fn set_option<T>(&self, level: i32, name: i32, value: &T) -> anyhow::Result<()> {
-        let length = size_of::<T>() as libc::socklen_t;
-        // SAFETY: the pointer and length describe `value`, which outlives the call.
-        let result = unsafe {
-            let value = std::ptr::from_ref(value).cast();
-            libc::setsockopt(self.descriptor.as_raw_fd(), level, name, value, length)
-        };
-        if result < 0 {
-            return Err(io::Error::last_os_error()).context("set up the netfilter socket");
-        }
-        Ok(())
+        Ok(Socket { wire: Wire::open(Subsystem::Netfilter)?, sequence: 1 })
     }
 
     /// Does all of it in one transaction, or none.
@@ -139,39 +114,10 @@ impl Socket {
     }
 
     fn send(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        // SAFETY: an all-zero netlink address is valid; the pointers describe live memory.
-        let sent = unsafe {
-            let mut kernel: libc::sockaddr_nl = std::mem::zeroed();
-            kernel.nl_family = libc::AF_NETLINK as _;
-            libc::sendto(
-                self.descriptor.as_raw_fd(),
-                bytes.as_ptr().cast(),
-                bytes.len(),
-                0,
-                std::ptr::from_ref(&kernel).cast(),
-                size_of_val(&kernel) as libc::socklen_t,
-            )
-        };
-        if sent < 0 {
-            return Err(io::Error::last_os_error()).context("send to netfilter");
-        }
-        Ok(())
+        self.wire.send(bytes).context("send to netfilter")
     }
 
     fn receive(&self, buffer: &mut [u8]) -> anyhow::Result<usize> {
-        loop {
-            // SAFETY: the pointer and length describe `buffer`.
-            let received = unsafe {
-                let (start, length) = (buffer.as_mut_ptr().cast(), buffer.len());
-                libc::recv(self.descriptor.as_raw_fd(), start, length, 0)
-            };
-            if let Ok(received) = usize::try_from(received) {
-                return Ok(received);
-            }
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error).context("hear from netfilter");
-            }
-        }
+        self.wire.receive(buffer).context("hear from netfilter")
     }
 }

@@ -4,6 +4,7 @@
 //! (`linux/netfilter/nf_tables.h`).
 
 use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 
 use super::attribute::Attributes;
 use super::frame::{APPEND, CREATE, Change};
@@ -12,8 +13,6 @@ use super::protocol::Hook;
 /// Whose packets a table sees. A table's name is unique within its family and namespace only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// IPv4 and IPv6 of one namespace.
-    Inet = 1,
     /// IPv4 of one namespace.
     Ip = 2,
     /// What the bridges of one namespace pass on.
@@ -35,8 +34,9 @@ const NEW_SET_ELEMENTS: u16 = 12;
 /// The kernel removes such a table when the socket that made it closes.
 pub const TABLE_OWNED: u32 = 2;
 
-/// Before the bridge family's own filter chains, and before iptables sees bridged packets.
-const BRIDGE_PRIORITY: i32 = -300;
+/// Before the bridge family's own filter chains, before iptables sees bridged packets, and before what a
+/// namespace redirects.
+const FIRST_PRIORITY: i32 = -300;
 const POLICY_ACCEPT: u32 = 1;
 const TYPE_IPV4_ADDRESS: u32 = 7;
 /// Two fields in one key; `nft list` aborts on any other type number.
@@ -50,6 +50,12 @@ const META_MARK: u32 = 3;
 const META_TRANSPORT: u32 = 16;
 const PAYLOAD_NETWORK: u32 = 1;
 const PAYLOAD_TRANSPORT: u32 = 2;
+/// Where a TCP or UDP header has its ports, and TCP its flags.
+pub const FROM_PORT: u32 = 0;
+pub const TO_PORT: u32 = 2;
+const TCP_FLAGS: u32 = 13;
+const TCP_RESET_FLAG: u8 = 0x04;
+const REJECT_BY_RESET: u32 = 1;
 const VERDICT_DROP: i32 = 0;
 const VERDICT_JUMP: i32 = -3;
 /// The first 16-byte register, and the first two 4-byte ones (the same memory).
@@ -73,11 +79,14 @@ pub const INPUT: u32 = 1;
 pub const FORWARD: u32 = 2;
 pub const OUTPUT: u32 = 3;
 
-pub fn hook_number(hook: Hook) -> u32 {
-    match hook {
-        Hook::Input => INPUT,
-        Hook::Forward => FORWARD,
-        Hook::Output => OUTPUT,
+/// What comes in is looked at by a bridge on its way to the host, and by a namespace before anything
+/// redirects it.
+pub fn hook_number(family: Family, hook: Hook) -> u32 {
+    match (family, hook) {
+        (Family::Bridge, Hook::Input) => INPUT,
+        (_, Hook::Input) => PREROUTING,
+        (_, Hook::Forward) => FORWARD,
+        (_, Hook::Output) => OUTPUT,
     }
 }
 
@@ -110,13 +119,13 @@ pub struct BaseChain<'a> {
 }
 
 impl BaseChain<'static> {
-    /// The filter chain of a hook on a bridge's path, by the hook's name.
-    pub fn of_bridge(hook: Hook) -> BaseChain<'static> {
+    /// The chain of a hook that lets no other see the packet before it, by the hook's name.
+    pub fn first_at(family: Family, hook: Hook) -> BaseChain<'static> {
         BaseChain {
             name: hook.name(),
             kind: ChainKind::Filter,
-            hook: hook_number(hook),
-            priority: BRIDGE_PRIORITY,
+            hook: hook_number(family, hook),
+            priority: FIRST_PRIORITY,
         }
     }
 }
@@ -210,6 +219,11 @@ pub struct Expressions {
 }
 
 impl Expressions {
+    /// The encoded list, as it stands in a rule.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.list.as_bytes()
+    }
+
     pub fn new() -> Expressions {
         Expressions::default()
     }
@@ -251,12 +265,42 @@ impl Expressions {
             .push("lookup", data)
     }
 
-    pub fn udp_to_ports(self, first: u16, last: u16) -> Expressions {
-        self.load_meta(META_TRANSPORT)
-            .compare(Comparison::Equal, &[libc::IPPROTO_UDP as u8])
-            .load_payload(PAYLOAD_TRANSPORT, 2, 2, REGISTER)
-            .compare(Comparison::AtLeast, &first.to_be_bytes())
-            .compare(Comparison::AtMost, &last.to_be_bytes())
+    pub fn udp_to_ports(self, ports: RangeInclusive<u16>) -> Expressions {
+        self.transport(Comparison::Equal, libc::IPPROTO_UDP).port_at(TO_PORT, ports)
+    }
+
+    /// Either end's port of TCP is one of these: `FROM_PORT` or `TO_PORT`.
+    pub fn tcp_ports_at(self, offset: u32, ports: RangeInclusive<u16>) -> Expressions {
+        self.transport(Comparison::Equal, libc::IPPROTO_TCP).port_at(offset, ports)
+    }
+
+    fn port_at(self, offset: u32, ports: RangeInclusive<u16>) -> Expressions {
+        self.load_payload(PAYLOAD_TRANSPORT, offset, 2, REGISTER)
+            .compare(Comparison::AtLeast, &ports.start().to_be_bytes())
+            .compare(Comparison::AtMost, &ports.end().to_be_bytes())
+    }
+
+    fn transport(self, comparison: Comparison, protocol: i32) -> Expressions {
+        self.load_meta(META_TRANSPORT).compare(comparison, &[protocol as u8])
+    }
+
+    pub fn not_tcp(self) -> Expressions {
+        self.transport(Comparison::Unequal, libc::IPPROTO_TCP)
+    }
+
+    /// TCP that resets nothing: what answers a refusal must not be refused again.
+    pub fn tcp_without_reset(self) -> Expressions {
+        let value = |byte: u8| Attributes::new().bytes(1, &[byte]);
+        let masked = Attributes::new()
+            .number(1, REGISTER)
+            .number(2, REGISTER)
+            .number(3, 1)
+            .nested(4, value(TCP_RESET_FLAG))
+            .nested(5, value(0));
+        self.transport(Comparison::Equal, libc::IPPROTO_TCP)
+            .load_payload(PAYLOAD_TRANSPORT, TCP_FLAGS, 1, REGISTER)
+            .push("bitwise", masked)
+            .compare(Comparison::Equal, &[0])
     }
 
     pub fn tcp_to_port(self, port: u16) -> Expressions {
@@ -290,6 +334,11 @@ impl Expressions {
 
     pub fn count(self) -> Expressions {
         self.push("counter", Attributes::new())
+    }
+
+    /// Drops it and answers with RST. Not in the bridge family, where many kernels lack it.
+    pub fn reset(self) -> Expressions {
+        self.push("reject", Attributes::new().number(1, REJECT_BY_RESET))
     }
 
     pub fn drop(self) -> Expressions {

@@ -3,14 +3,23 @@
 //! Data only: it opens no socket and knows neither the engine nor the kernel. Both ends are the same
 //! executable, so there is one version of it and no negotiation.
 
-use std::collections::BTreeSet;
+mod clock;
+mod traffic;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{FaultId, Link};
+use crate::cluster::{Ability, Concerning, Effect, FaultId, Link, Manner, MessageSeen, Tap};
 use crate::op::NodeName;
+pub use clock::{ClockReport, ClockTrial, HealedClock, Offsets, ProcessClock, Shown};
+pub use traffic::{Cap, LinkProbe, Passage, PortPassage, PortProbe, ProbeReport, Severed, Speed};
+
+mod tapping;
+
+pub use tapping::{Passed, Spent, TapProbe, TapState};
 
 /// How long a probe waits for a packet that neither arrives nor is counted as dropped.
 pub const PROBE_BOUND_MS: u64 = 250;
@@ -31,16 +40,37 @@ pub enum Command {
     Enroll {
         nodes: Vec<Enrollment>,
     },
-    /// Drops all IPv4 packets on these links. The same fault again replaces its links.
+    /// Drops or refuses IPv4 packets on these links. The same fault again replaces its links.
     Cut {
         fault: FaultId,
         links: BTreeSet<Link>,
+        manner: Manner,
     },
-    /// Removes exactly this fault's table.
+    /// Removes exactly this fault's tables.
     Join {
         fault: FaultId,
     },
-    /// Removes every table of the run, whoever installed it.
+    /// Closes the live TCP connections between the ends of these links.
+    Sever {
+        links: BTreeSet<Link>,
+        port: Option<u16>,
+    },
+    /// Lets at most so much pass on each of these links. The same fault again replaces its caps.
+    Throttle {
+        fault: FaultId,
+        links: BTreeSet<Link>,
+        bytes_per_second: u64,
+    },
+    /// Removes exactly this fault's caps.
+    Unthrottle {
+        fault: FaultId,
+    },
+    /// Sends bursts over these links that would take a while at this rate, and sees how long they take.
+    Measure {
+        links: BTreeSet<Link>,
+        bytes_per_second: u64,
+    },
+    /// Removes every table of the run and every cap at its nodes, whoever installed it.
     Heal,
     /// What each table has dropped so far.
     Counters,
@@ -49,12 +79,68 @@ pub enum Command {
         links: BTreeSet<Link>,
         bound_ms: u64,
     },
+    /// Opens a TCP connection over each of these links, to this port where it leads, and sees what
+    /// becomes of it.
+    ProbePort {
+        links: BTreeSet<Link>,
+        port: u16,
+        bound_ms: u64,
+    },
+    /// Puts interposers in place that pass everything on, beside those that are there.
+    Tap {
+        taps: BTreeSet<Tap>,
+    },
+    /// Has the interposers at these taps do this from now on.
+    Arm {
+        concerning: Concerning,
+        taps: BTreeSet<Tap>,
+        effect: Effect,
+    },
+    /// Takes back exactly that.
+    Disarm {
+        concerning: Concerning,
+    },
+    /// Reads a tap's rules back, and opens a connection through it: inbound from this node, outbound
+    /// to it.
+    ProbeTap {
+        tap: Tap,
+        with: NodeName,
+        bound_ms: u64,
+    },
     /// The run's tables as the kernel shows them.
     Status,
+    /// Tries what this kernel lets us do.
+    Abilities,
     /// What the host's kernel says of one process.
     Process {
         pid: u32,
     },
+    /// All processes of the container whose first process this is.
+    Census {
+        first: u32,
+    },
+    /// Sends a signal to a process of a container, if it is the one that started at that time.
+    Signal {
+        first: u32,
+        pid: u32,
+        start_ticks: u64,
+        signal: i32,
+    },
+    /// Sets how far the clocks of all processes of a container are off; `pid` is its main process.
+    SkewClock {
+        pid: u32,
+        offsets: Offsets,
+    },
+    /// Asks all processes of a container what their clocks show.
+    ReadClock {
+        pid: u32,
+    },
+    /// Puts the clocks of all processes of a container right, as far as they can be.
+    HealClock {
+        pid: u32,
+    },
+    /// Finds out on a child of the agent's own whether clocks can be skewed here.
+    TryClocks,
     Heartbeat,
     /// Heal everything and end.
     Bye,
@@ -94,6 +180,14 @@ pub enum Message {
     Healed {
         healed: Healed,
     },
+    /// Unasked: an armed interposer has seen or hit a message.
+    Seen {
+        concerning: Concerning,
+        node: NodeName,
+        message: MessageSeen,
+        /// How long before this was written.
+        age_us: u64,
+    },
     /// A line that is no request.
     Garbled {
         error: String,
@@ -105,13 +199,29 @@ pub enum Message {
 pub enum Answer {
     Hello { greeting: Greeting },
     Enroll,
-    Cut { table: Table },
+    Cut { tables: Vec<Table> },
     Join { tally: Option<Tally> },
+    Sever { severed: Severed },
+    Throttle { caps: Vec<Cap> },
+    Unthrottle { packets: Option<u64> },
+    Measure { speeds: Vec<Speed> },
     Heal { healed: Healed },
     Counters { tallies: Vec<Tally> },
     Probe { report: ProbeReport },
+    ProbePort { probes: Vec<PortProbe> },
+    Tap { taps: Vec<TapState> },
+    Arm,
+    Disarm { spent: Option<Spent> },
+    ProbeTap { probe: TapProbe },
     Status { tables: Vec<Table> },
+    Abilities { abilities: Vec<Ability> },
     Process { process: Option<ProcessFacts> },
+    Census { residents: Vec<Resident> },
+    Signal { sent: bool },
+    SkewClock { report: ClockReport },
+    ReadClock { report: ClockReport },
+    HealClock { report: ClockReport },
+    TryClocks { trial: ClockTrial },
     Heartbeat,
     Bye,
 }
@@ -165,10 +275,28 @@ impl Hook {
     }
 }
 
-/// One fault's table, read back from the kernel.
+/// Which packets of its links a table takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Matched {
+    /// Dropped: everything.
+    Everything,
+    /// Dropped: everything but TCP.
+    AllButTcp,
+    /// Dropped: TCP to this port. Its answers go the other way, which is another link.
+    Port { port: u16 },
+    /// Answered with RST: TCP, to this port if one is given. RST itself passes.
+    Refused { port: Option<u16> },
+}
+
+/// One table of a fault, read back from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     pub name: String,
+    /// The node in whose namespace it stands; absent for those at the host's bridges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeName>,
+    pub matched: Matched,
     /// The kernel removes it with its owner's socket.
     pub owned: bool,
     pub hooks: BTreeSet<Hook>,
@@ -177,7 +305,7 @@ pub struct Table {
     pub tally: Tally,
 }
 
-/// What one table dropped.
+/// What one fault's tables dropped or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub fault: FaultId,
@@ -186,19 +314,35 @@ pub struct Tally {
     pub probes: u64,
 }
 
+impl Tally {
+    /// One for each fault, in the order of faults.
+    pub fn summed(tallies: Vec<Tally>) -> Vec<Tally> {
+        let mut by_fault: BTreeMap<FaultId, Tally> = BTreeMap::new();
+        for Tally { fault, packets, probes } in tallies {
+            let sum = by_fault.entry(fault).or_insert(Tally { fault, packets: 0, probes: 0 });
+            sum.packets += packets;
+            sum.probes += probes;
+        }
+        by_fault.into_values().collect()
+    }
+}
+
 /// What was taken back at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Healed {
     pub because: Cause,
     pub tallies: Vec<Tally>,
-    /// Tables that are still there, and why; empty when all is well.
+    /// Processes whose clocks had been skewed.
+    pub clocks: Vec<HealedClock>,
+    /// Tables and skewed clocks that are still there, and why; empty when all is well.
     pub left: Vec<String>,
 }
 
 impl fmt::Display for Healed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults = self.tallies.iter().map(|tally| tally.fault.to_string());
         let faults: Vec<String> =
-            self.tallies.iter().map(|tally| tally.fault.to_string()).collect();
+            faults.chain(self.clocks.iter().map(HealedClock::to_string)).collect();
         let faults = if faults.is_empty() { "nothing".to_owned() } else { faults.join(", ") };
         write!(f, "healed {faults} because {}", self.because)?;
         if self.left.is_empty() { Ok(()) } else { write!(f, "; left: {}", self.left.join("; ")) }
@@ -227,54 +371,6 @@ impl fmt::Display for Cause {
     }
 }
 
-/// What became of the probes sent over some links.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProbeReport {
-    pub links: Vec<LinkProbe>,
-    pub sent: u64,
-    /// How many of them our own tables counted.
-    pub dropped: u64,
-    pub took_us: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinkProbe {
-    pub link: Link,
-    pub passage: Passage,
-    /// The sender's own kernel refused the packet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// The fate of a link's probes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Passage {
-    Arrived {
-        after_us: u64,
-    },
-    /// Not arrived, and our tables counted every packet that is missing.
-    Dropped,
-    /// Not arrived within the bound, and not all that is missing was counted.
-    Silent,
-}
-
-impl Passage {
-    pub fn is_open(self) -> bool {
-        matches!(self, Passage::Arrived { .. })
-    }
-}
-
-impl fmt::Display for Passage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Passage::Arrived { .. } => f.write_str("open"),
-            Passage::Dropped => f.write_str("cut"),
-            Passage::Silent => f.write_str("silent"),
-        }
-    }
-}
-
 /// A process that is there, as the host's kernel shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
@@ -292,6 +388,15 @@ impl ProcessFacts {
     pub fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
+}
+
+/// One process of a container.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resident {
+    /// On the host, as its parent's.
+    pub pid: u32,
+    pub parent: u32,
+    pub facts: ProcessFacts,
 }
 
 #[cfg(test)]

@@ -13,6 +13,16 @@ pub fn block(signals: &[i32]) -> io::Result<()> {
     }
 }
 
+/// Lets every signal through again: for a child between fork and exec.
+pub fn unblock_all() -> io::Result<()> {
+    let set = signal_set(&[]);
+    // SAFETY: the set is initialised and outlives the call.
+    match unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &set, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        errno => Err(io::Error::from_raw_os_error(errno)),
+    }
+}
+
 /// Waits for one of these blocked signals.
 pub fn next(signals: &[i32]) -> Option<i32> {
     let set = signal_set(signals);

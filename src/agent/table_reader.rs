@@ -30,25 +30,26 @@ pub fn tables(
     Ok(named.filter(|(name, _)| name.starts_with(prefix)).collect())
 }
 
-/// The hooks through which packets reach a table of the bridge family.
-pub fn hooks(socket: &mut Socket, table: &str) -> anyhow::Result<BTreeSet<Hook>> {
-    let found = socket.dump(GET_CHAIN, Family::Bridge as u8, &Attributes::new().text(1, table))?;
+/// The hooks through which packets reach a table.
+pub fn hooks(socket: &mut Socket, family: Family, table: &str) -> anyhow::Result<BTreeSet<Hook>> {
+    let found = socket.dump(GET_CHAIN, family as u8, &Attributes::new().text(1, table))?;
     let numbers: BTreeSet<u32> = found
         .iter()
         .filter(|chain| is_in(chain, table))
         .filter_map(|chain| attribute::number(dig(chain, &[4, 1])?))
         .collect();
-    Ok(Hook::ALL.into_iter().filter(|hook| numbers.contains(&hook_number(*hook))).collect())
+    Ok(Hook::ALL.into_iter().filter(|hook| numbers.contains(&hook_number(family, *hook))).collect())
 }
 
-/// The pairs in a set of a table of the bridge family.
+/// The pairs in a set of a table.
 pub fn address_pairs(
     socket: &mut Socket,
+    family: Family,
     table: &str,
     set: &str,
 ) -> anyhow::Result<BTreeSet<AddressPair>> {
     let request = Attributes::new().text(1, table).text(2, set);
-    let found = socket.dump(GET_SET_ELEMENTS, Family::Bridge as u8, &request)?;
+    let found = socket.dump(GET_SET_ELEMENTS, family as u8, &request)?;
     let lists = found.iter().filter_map(|part| find(part, 3));
     let keys = lists.flat_map(attribute::decode).filter_map(|(_, element)| dig(element, &[1, 1]));
     keys.map(|key| address_pair(key).context("nftables gave a set element of an odd size"))
@@ -62,11 +63,46 @@ pub fn rule_packets(
     table: &str,
     chain: &str,
 ) -> anyhow::Result<Vec<Option<u64>>> {
+    let rules = rules(socket, family, table, chain)?;
+    Ok(rules.iter().map(|rule| counted_packets(rule)).collect())
+}
+
+/// What each rule of a chain asks and does, in the chain's order.
+pub fn outlines(
+    socket: &mut Socket,
+    family: Family,
+    table: &str,
+    chain: &str,
+) -> anyhow::Result<Vec<Outline>> {
+    let rules = rules(socket, family, table, chain)?;
+    Ok(rules.iter().map(|rule| outline(find(rule, 4).unwrap_or_default())).collect())
+}
+
+/// A rule's expressions by name, each with what it compares with.
+pub type Outline = Vec<(String, Vec<u8>)>;
+
+pub fn outline(expressions: &[u8]) -> Outline {
+    let expressions = attribute::decode(expressions);
+    let outlined = expressions.filter_map(|(_, expression)| {
+        let name = attribute::text(find(expression, 1)?);
+        let compared = dig(expression, &[2, 3, 1]).filter(|_| name == "cmp").unwrap_or_default();
+        Some((name, compared.to_vec()))
+    });
+    outlined.collect()
+}
+
+fn rules(
+    socket: &mut Socket,
+    family: Family,
+    table: &str,
+    chain: &str,
+) -> anyhow::Result<Vec<Vec<u8>>> {
     let request = Attributes::new().text(1, table).text(2, chain);
-    let found = socket.dump(GET_RULE, family as u8, &request)?;
-    let rules = found.iter().filter(|rule| is_in(rule, table));
-    let rules = rules.filter(|rule| find(rule, 2).map(attribute::text).as_deref() == Some(chain));
-    Ok(rules.map(|rule| counted_packets(rule)).collect())
+    let mut found = socket.dump(GET_RULE, family as u8, &request)?;
+    found.retain(|rule| {
+        is_in(rule, table) && find(rule, 2).map(attribute::text).as_deref() == Some(chain)
+    });
+    Ok(found)
 }
 
 /// Kernels differ in which filters of a dump they honour.

@@ -22,7 +22,8 @@
       return getComputedStyle(probe).color;
     };
     colours = { ok: of("ok"), okPoint: of("ok-point"), fail: of("fail"), info: of("info"),
-      quiet: of("quiet"), grid: of("grid"), band: of("band"), edge: of("band-edge") };
+      quiet: of("quiet"), grid: of("grid") };
+    for (const family of ["links", "processes", "messages", "clocks", "sessions"]) colours[family] = of("on-" + family);
     probe.remove();
   };
   readColours();
@@ -31,7 +32,10 @@
   const moment = (seconds) => seconds.toFixed(3) + " s";
   const latency = (ms) => ms < 1 ? (ms * 1000).toFixed(0) + " µs"
     : ms < 10 ? ms.toFixed(1) + " ms" : ms < 1000 ? ms.toFixed(0) + " ms" : (ms / 1000).toFixed(2) + " s";
-  const faultsAt = (seconds) => data.bands.filter((band) => band.from <= seconds && seconds <= band.to)
+  // A moment is told by the pointer near it.
+  const REACH = data.end / 300;
+  const faultsAt = (seconds) => data.bands
+    .filter((band) => band.from - (band.tick ? REACH : 0) <= seconds && seconds <= band.to + (band.tick ? REACH : 0))
     .map((band) => band.label).slice(0, 4).join(", ");
   const phaseAt = (seconds) => data.phases.filter((mark) => mark.at <= seconds).map((mark) => mark.name).pop();
   const around = (seconds) => {
@@ -77,22 +81,40 @@
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top - 20 * ratio, bbox.width, bbox.height + 20 * ratio);
     ctx.clip();
-    for (const band of data.bands) {
-      const from = plot.valToPos(band.from, "x", true);
-      const width = Math.max(plot.valToPos(band.to, "x", true) - from, ratio);
-      ctx.fillStyle = colours.band;
-      ctx.fillRect(from, bbox.top, width, bbox.height);
-      if (!band.proven) {
-        ctx.strokeStyle = colours.edge;
-        ctx.setLineDash([4 * ratio, 3 * ratio]);
-        ctx.strokeRect(from, bbox.top, width, bbox.height);
-        ctx.setLineDash([]);
-      }
-      label(ctx, band.label + (band.proven ? "" : " (not proven)"), Math.max(from, bbox.left) + 4 * ratio,
-        bbox.top + 13 * ratio, Math.min(from + width, bbox.left + bbox.width) - 4 * ratio, colours.edge, 600);
-    }
+    for (const band of data.bands) (band.tick ? drawTick : drawBand)(plot, band);
     drawPhases(plot);
     ctx.restore();
+  };
+  const drawBand = ({ ctx, bbox, valToPos }, band) => {
+    const ratio = devicePixelRatio;
+    const from = valToPos(band.from, "x", true);
+    const width = Math.max(valToPos(band.to, "x", true) - from, ratio);
+    ctx.fillStyle = colours[band.family];
+    ctx.globalAlpha = .15;
+    ctx.fillRect(from, bbox.top, width, bbox.height);
+    ctx.globalAlpha = 1;
+    if (!band.proven) {
+      ctx.strokeStyle = colours[band.family];
+      ctx.setLineDash([4 * ratio, 3 * ratio]);
+      ctx.strokeRect(from, bbox.top, width, bbox.height);
+      ctx.setLineDash([]);
+    }
+    label(ctx, band.label + (band.proven ? "" : " (not proven)"), Math.max(from, bbox.left) + 4 * ratio,
+      bbox.top + 13 * ratio, Math.min(from + width, bbox.left + bbox.width) - 4 * ratio, colours[band.family], 600);
+  };
+  // What is over at once: a line with a head.
+  const drawTick = ({ ctx, bbox, valToPos }, band) => {
+    const ratio = devicePixelRatio;
+    const x = valToPos(band.from, "x", true);
+    ctx.fillStyle = colours[band.family];
+    ctx.globalAlpha = .55;
+    ctx.fillRect(x - ratio / 2, bbox.top, ratio, bbox.height);
+    ctx.globalAlpha = 1;
+    ctx.beginPath();
+    ctx.moveTo(x - 4 * ratio, bbox.top);
+    ctx.lineTo(x + 4 * ratio, bbox.top);
+    ctx.lineTo(x, bbox.top + 6 * ratio);
+    ctx.fill();
   };
   const label = (ctx, text, x, y, end, colour, weight) => {
     ctx.font = `${weight} ${11 * devicePixelRatio}px ${FONT}`;

@@ -8,6 +8,7 @@ mod expectation;
 pub use expectation::{Expectation, Identity, World};
 
 use crate::checker::{Anomaly, Finding, Verdict, is_within};
+use crate::nemesis::Failovers;
 use crate::report::{Expected, FaultSummary};
 
 /// Everything known at the end of a run.
@@ -16,6 +17,8 @@ pub struct Case<'a> {
     pub findings: &'a [Finding],
     /// The nemeses that were named and could act in this world.
     pub faults: &'a [FaultSummary],
+    /// Changes of the leader, where there were any or a nemesis meant to make some.
+    pub failovers: Option<&'a Failovers>,
     /// Errors of our side or the host.
     pub harness: &'a [String],
     pub interrupted: bool,
@@ -128,6 +131,12 @@ fn passed(case: &Case) -> Ruling {
         .collect();
     for fault in case.faults.iter().filter(|fault| !fault.installed || !fault.felt) {
         doubts.push(format!("{} did not act: {}", fault.fault, fault.why));
+    }
+    // A loop off its pace is told; one that made the system do nothing proves nothing. What was never
+    // begun is doubted above.
+    let loops = case.failovers.map_or(&[][..], |failovers| &failovers.loops);
+    for paced in loops.iter().filter(|paced| paced.begun > 0 && paced.finished == 0) {
+        doubts.push(format!("{}: no failover finished in {} begun", paced.nemesis, paced.begun));
     }
     match (case.findings.is_empty(), doubts.is_empty()) {
         (true, _) => ("unknown", 2, "nothing was checked".to_owned()),

@@ -5,9 +5,11 @@
 
 mod convert;
 mod error;
+mod expire;
 mod four_letter;
 mod session;
 
+pub use expire::{ExpireError, expire, knows_session, sessions};
 pub use four_letter::{Mode, Srvr, ask, srvr};
 pub use session::{WireSession, WireWatch};
 

@@ -44,6 +44,17 @@ impl View {
         self.nodes.iter().filter(|(_, node)| node.leads).map(|(name, _)| name)
     }
 
+    /// This view, in which of several that claim to lead only the one of the highest epoch does.
+    pub fn with_latest_leader(&self) -> View {
+        let leaders = self.nodes.iter().filter(|(_, node)| node.leads);
+        let latest = leaders.max_by_key(|(_, node)| node.epoch).map(|(name, _)| *name);
+        let mut view = self.clone();
+        for (name, node) in &mut view.nodes {
+            node.leads &= Some(*name) == latest;
+        }
+        view
+    }
+
     /// Every node serves and exactly one leads.
     pub fn is_healthy(&self) -> bool {
         !self.nodes.is_empty()

@@ -5,6 +5,8 @@
 
 mod connection;
 mod plan;
+mod tapping;
+mod traffic;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,9 +21,10 @@ use bollard::query_parameters::{
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::agent::protocol::{
-    Answer, Cause, Command, Enrollment, Greeting, Healed, ProbeReport, ProcessFacts, Table, Tally,
+    Answer, Cause, ClockReport, ClockTrial, Command, Enrollment, Greeting, Healed, Offsets,
+    ProbeReport, ProcessFacts, Resident, Table, Tally,
 };
-use crate::cluster::{FaultId, Link};
+use crate::cluster::{Ability, FaultId, Link, Manner, Observed};
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -50,6 +53,7 @@ pub struct Agent {
     greeting: Greeting,
     questions: mpsc::UnboundedSender<Question>,
     notices: Mutex<mpsc::UnboundedReceiver<Notice>>,
+    sightings: Mutex<mpsc::UnboundedReceiver<Observed>>,
 }
 
 impl Agent {
@@ -71,7 +75,7 @@ impl Agent {
     }
 
     async fn open(docker: &Docker, plan: &AgentPlan, id: &str) -> anyhow::Result<Agent> {
-        let Connection { questions, notices } =
+        let Connection { questions, notices, sightings } =
             connection::open(docker.clone(), id.to_owned(), plan.heartbeat).await?;
         docker.start_container(id, None::<StartContainerOptions>).await.context("start it")?;
         let answer = ask(&questions, Command::Hello, ANSWER_WITHIN).await?;
@@ -89,6 +93,7 @@ impl Agent {
             greeting,
             questions,
             notices: Mutex::new(notices),
+            sightings: Mutex::new(sightings),
         })
     }
 
@@ -115,10 +120,15 @@ impl Agent {
         }
     }
 
-    /// Drops what goes over these links, in one step; the table as the kernel then shows it.
-    pub async fn cut(&self, fault: FaultId, links: BTreeSet<Link>) -> anyhow::Result<Table> {
-        match self.ask(Command::Cut { fault, links }).await? {
-            Answer::Cut { table } => Ok(table),
+    /// Drops or refuses what goes over these links; the tables as the kernel then shows them.
+    pub async fn cut(
+        &self,
+        fault: FaultId,
+        links: BTreeSet<Link>,
+        manner: Manner,
+    ) -> anyhow::Result<Vec<Table>> {
+        match self.ask(Command::Cut { fault, links, manner }).await? {
+            Answer::Cut { tables } => Ok(tables),
             answer => unexpected("cut", &answer),
         }
     }
@@ -170,11 +180,78 @@ impl Agent {
         }
     }
 
+    /// What this kernel lets us do, each tried on something of the agent's own.
+    pub async fn abilities(&self) -> anyhow::Result<Vec<Ability>> {
+        match self.ask(Command::Abilities).await? {
+            Answer::Abilities { abilities } => Ok(abilities),
+            answer => unexpected("abilities", &answer),
+        }
+    }
+
     /// What the host's kernel says of a process; `None` where there is none.
     pub async fn process(&self, pid: u32) -> anyhow::Result<Option<ProcessFacts>> {
         match self.ask(Command::Process { pid }).await? {
             Answer::Process { process } => Ok(process),
             answer => unexpected("process", &answer),
+        }
+    }
+
+    /// The processes of the container whose first process this is, by pid; none where it is gone.
+    pub async fn census(&self, first: u32) -> anyhow::Result<Vec<Resident>> {
+        match self.ask(Command::Census { first }).await? {
+            Answer::Census { residents } => Ok(residents),
+            answer => unexpected("census", &answer),
+        }
+    }
+
+    /// Sends a signal to a process of that container; false where it is gone by now.
+    pub async fn signal(
+        &self,
+        first: u32,
+        process: &Resident,
+        signal: i32,
+    ) -> anyhow::Result<bool> {
+        let (pid, start_ticks) = (process.pid, process.facts.start_ticks);
+        match self.ask(Command::Signal { first, pid, start_ticks, signal }).await? {
+            Answer::Signal { sent } => Ok(sent),
+            answer => unexpected("signal", &answer),
+        }
+    }
+
+    /// Sets how far the clocks of a container's processes are off, and reads them back in each of them.
+    ///
+    /// `pid` is the container's main process. What they had before is replaced, but a monotonic clock
+    /// stays where it is further ahead already. A process that starts a program anew has true clocks.
+    pub async fn skew_clock(&self, pid: u32, offsets: Offsets) -> anyhow::Result<ClockReport> {
+        match self.ask(Command::SkewClock { pid, offsets }).await? {
+            Answer::SkewClock { report } => Ok(report),
+            answer => unexpected("skew-clock", &answer),
+        }
+    }
+
+    /// What the clocks of a container's processes show, as they themselves see it.
+    pub async fn read_clock(&self, pid: u32) -> anyhow::Result<ClockReport> {
+        match self.ask(Command::ReadClock { pid }).await? {
+            Answer::ReadClock { report } => Ok(report),
+            answer => unexpected("read-clock", &answer),
+        }
+    }
+
+    /// Puts the wall clocks of a container's processes right, whoever skewed them, and reads them.
+    ///
+    /// A monotonic clock that is ahead stays so until its process starts anew.
+    pub async fn heal_clock(&self, pid: u32) -> anyhow::Result<ClockReport> {
+        match self.ask(Command::HealClock { pid }).await? {
+            Answer::HealClock { report } => Ok(report),
+            answer => unexpected("heal-clock", &answer),
+        }
+    }
+
+    /// Skews a clock of the agent's own; an error says why that does not work on its host.
+    pub async fn try_clocks(&self) -> anyhow::Result<ClockTrial> {
+        match self.ask(Command::TryClocks).await? {
+            Answer::TryClocks { trial } => Ok(trial),
+            answer => unexpected("try-clocks", &answer),
         }
     }
 

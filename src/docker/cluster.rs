@@ -2,6 +2,8 @@
 
 mod apply;
 mod expect;
+mod making;
+mod pace;
 mod sightings;
 mod up;
 mod view;
@@ -30,6 +32,7 @@ use crate::docker::subnet::Subnet;
 use crate::docker::{Progress, node, zookeeper};
 use crate::op::NodeName;
 use expect::Cuts;
+use pace::Paces;
 
 pub use crate::docker::node::Limits;
 pub(super) use sightings::{Sighter, Sightings};
@@ -88,9 +91,14 @@ pub struct DockerCluster {
     images: Vec<ResolvedImage>,
     agent: Agent,
     cuts: RefCell<Cuts>,
+    /// Held while an action changes, and looks at, the whole cluster.
+    looking: tokio::sync::Mutex<()>,
+    /// The services run under our supervisor.
+    supervised: bool,
     log_watch: Arc<LogWatch>,
     /// Every source of sightings has a sender of its own into it.
     sightings: Sightings,
+    paces: RefCell<Paces>,
 }
 
 /// The containers of one node.
@@ -214,11 +222,16 @@ impl Cluster for DockerCluster {
 
     async fn prepare(&self, needs: &Needs) -> anyhow::Result<()> {
         let nodes: BTreeSet<NodeName> = self.topology.names().copied().collect();
-        self.log_watch.set(&needs.lookouts, &nodes)
+        self.log_watch.set(&needs.lookouts, &nodes)?;
+        apply::interpose::prepare(self, needs).await
     }
 
     async fn observed(&self) -> Observed {
-        self.sightings.next().await
+        tokio::select! {
+            biased;
+            seen = self.agent.sighting() => seen,
+            seen = self.sightings.next() => seen,
+        }
     }
 
     async fn apply(&self, action: &Action) -> anyhow::Result<Applied> {

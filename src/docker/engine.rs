@@ -7,7 +7,7 @@ use anyhow::Context;
 use bollard::errors::Error as ApiError;
 use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
 
-use crate::docker::self_image;
+use crate::docker::self_image::{self, Supervisor};
 
 /// The oldest API that is spoken; Docker 20.10 has it.
 const OLDEST_API: ClientVersion = ClientVersion { major_version: 1, minor_version: 41 };
@@ -85,6 +85,11 @@ impl Engine {
     pub(crate) async fn own_image(&self) -> anyhow::Result<String> {
         let image = self_image::ensure(&self.api, &self.executable).await;
         image.context("make the image of our own executable")
+    }
+
+    /// Our own executable as a guest in services' containers.
+    pub(crate) async fn supervisor(&self) -> anyhow::Result<Supervisor> {
+        Supervisor::pack(&self.executable).await.context("pack our own executable")
     }
 
     /// The engine's API.

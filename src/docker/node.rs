@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
+use anyhow::{Context, ensure};
 use bollard::errors::Error as ApiError;
 use bollard::models::{
     ContainerCreateBody, ContainerState, EndpointIpamConfig, EndpointSettings, HostConfig,
@@ -14,9 +15,10 @@ use bollard::query_parameters::{
     CreateContainerOptionsBuilder, InspectContainerOptions, RemoveContainerOptionsBuilder,
     StartContainerOptions, UploadToContainerOptionsBuilder,
 };
+use bytes::Bytes;
 
 use crate::docker::engine::{Engine, is_conflict, is_missing};
-use crate::docker::self_image::EXECUTABLE;
+use crate::docker::self_image::{EXECUTABLE, Supervisor};
 
 const HOLD_MEMORY_BYTES: i64 = 32 << 20;
 
@@ -53,8 +55,17 @@ pub(super) struct Service<'a> {
     pub environment: Vec<String>,
     /// A tar of the configuration, unpacked at `/`.
     pub files: Vec<u8>,
+    pub supervised: Option<Supervised<'a>>,
     pub limits: Limits,
     pub labels: HashMap<String, String>,
+}
+
+/// A service that runs as the child of our supervisor.
+#[derive(Clone)]
+pub(super) struct Supervised<'a> {
+    pub supervisor: &'a Supervisor,
+    /// What the image would run by itself.
+    pub command: Vec<String>,
 }
 
 /// Creates and starts a hold container; its id.
@@ -90,8 +101,11 @@ pub(super) async fn create_service(
     service: Service<'_>,
 ) -> Result<String, ApiError> {
     let memory = i64::try_from(service.limits.memory_bytes).unwrap_or(i64::MAX);
+    let supervised = service.supervised.as_ref();
     let body = ContainerCreateBody {
         image: Some(service.image.to_owned()),
+        entrypoint: supervised.map(|supervised| supervised.supervisor.command.clone()),
+        cmd: supervised.map(|supervised| supervised.command.clone()),
         env: Some(service.environment),
         labels: Some(service.labels),
         host_config: Some(HostConfig {
@@ -104,10 +118,32 @@ pub(super) async fn create_service(
         ..ContainerCreateBody::default()
     };
     let id = create(engine, &service.name, body).await?;
-    let options = UploadToContainerOptionsBuilder::new().path("/").build();
-    let body = bollard::body_full(service.files.into());
-    engine.api().upload_to_container(&id, Some(options), body).await?;
+    unpack(engine, &id, service.files.into()).await?;
+    if let Some(supervised) = supervised {
+        unpack(engine, &id, supervised.supervisor.files.clone()).await?;
+    }
     Ok(id)
+}
+
+/// Puts the files of a tar into a container, at `/`.
+async fn unpack(engine: &Engine, container: &str, files: Bytes) -> Result<(), ApiError> {
+    let options = UploadToContainerOptionsBuilder::new().path("/").build();
+    let body = bollard::body_full(files);
+    engine.api().upload_to_container(container, Some(options), body).await
+}
+
+/// What an image runs by itself: its entry point, and its command as the arguments to that.
+pub(super) async fn command_of(engine: &Engine, image: &str) -> anyhow::Result<Vec<String>> {
+    let inspected = engine.api().inspect_image(image).await;
+    let config = inspected.with_context(|| format!("inspect image {image}"))?.config;
+    let config = config.unwrap_or_default();
+    let parts = [config.entrypoint.unwrap_or_default(), config.cmd.unwrap_or_default()];
+    let command = parts.concat();
+    ensure!(
+        !command.is_empty(),
+        "image {image} has neither ENTRYPOINT nor CMD, so there is nothing to supervise"
+    );
+    Ok(command)
 }
 
 fn shared_host_config() -> HostConfig {

@@ -12,6 +12,8 @@ pub const RUN: &str = "stormglass.run";
 pub const NODE: &str = "stormglass.node";
 /// `hold`, `agent`, `network` or the role of the service.
 pub const ROLE: &str = "stormglass.role";
+/// The run's results folder, where its ledger is.
+pub const RESULTS: &str = "stormglass.results";
 /// The orchestrator's pid.
 pub const PID: &str = "stormglass.pid";
 /// When it started, on which boot, and in which pid namespace.

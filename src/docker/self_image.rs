@@ -4,6 +4,7 @@
 //! It is named by its content and imported once. It never changes or removes an image.
 
 mod elf;
+mod supervisor;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,6 +19,8 @@ use bollard::query_parameters::CreateImageOptionsBuilder;
 use futures::TryStreamExt;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
+
+pub use supervisor::Supervisor;
 
 /// The executable to run in containers, where it is not the running one (tests).
 pub const EXECUTABLE_VARIABLE: &str = "STORMGLASS_EXE";
@@ -109,6 +112,12 @@ impl Parts {
         let mut tar = tar::Builder::new(output);
         let mut temporary = header(tar::EntryType::Directory, 0, 0o1777);
         tar.append_data(&mut temporary, "tmp/", io::empty())?;
+        self.append_to(&mut tar)?;
+        tar.into_inner()?.flush()?;
+        Ok(())
+    }
+
+    fn append_to(&self, tar: &mut tar::Builder<impl Write>) -> anyhow::Result<()> {
         for (name, path) in &self.files {
             let context = || format!("read {}", path.display());
             let file = File::open(path).with_context(context)?;
@@ -117,7 +126,6 @@ impl Parts {
             let name = name.trim_start_matches('/');
             tar.append_data(&mut header, name, file).with_context(context)?;
         }
-        tar.into_inner()?.flush()?;
         Ok(())
     }
 }

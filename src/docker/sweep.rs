@@ -1,6 +1,7 @@
 //! What runs have left on the engine, found by label, and its removal. Only labelled things are touched.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -15,7 +16,8 @@ use tokio::time::Instant;
 use crate::docker::agent::{Agent, AgentPlan};
 use crate::docker::engine::{Engine, is_missing};
 use crate::docker::node;
-use crate::docker::owner::{Life, Owner, ROLE, RUN, RunId};
+use crate::docker::owner::{Life, NODE, Owner, RESULTS, ROLE, RUN, RunId};
+use crate::op::NodeName;
 
 /// An agent told to end heals and goes; one that does not is removed.
 const AGENT_ENDS_WITHIN: Duration = Duration::from_secs(2);
@@ -54,17 +56,20 @@ pub struct Swept {
 }
 
 /// One labelled container.
-struct Found {
-    id: String,
-    role: String,
-    is_paused: bool,
-    is_running: bool,
+pub(super) struct Found {
+    pub id: String,
+    pub role: String,
+    pub node: Option<NodeName>,
+    /// The run's results folder.
+    pub results: Option<PathBuf>,
+    pub is_paused: bool,
+    pub is_running: bool,
 }
 
 /// Everything of one run.
 #[derive(Default)]
-struct Belongings {
-    containers: Vec<Found>,
+pub(super) struct Belongings {
+    pub containers: Vec<Found>,
     networks: Vec<String>,
     volumes: Vec<String>,
     owners: Vec<Option<Owner>>,
@@ -146,7 +151,7 @@ async fn remove_container(engine: &Engine, found: &Found) -> Result<(), bollard:
 }
 
 /// Lets an agent heal and end by itself, as long as that does not take too long.
-async fn end_agent(engine: &Engine, agent: &Found) {
+pub(super) async fn end_agent(engine: &Engine, agent: &Found) {
     if !agent.is_running {
         return;
     }
@@ -179,7 +184,7 @@ async fn heal_remains(engine: &Engine, run: &str) {
 }
 
 impl Belongings {
-    fn describe(&self, run: &str, local: bool) -> FoundRun {
+    pub fn describe(&self, run: &str, local: bool) -> FoundRun {
         FoundRun {
             run: run.to_owned(),
             life: life(&self.owners, local),
@@ -204,7 +209,10 @@ fn life(owners: &[Option<Owner>], local: bool) -> Life {
 }
 
 /// Everything that carries a label, by run.
-async fn belongings(engine: &Engine, label: &str) -> anyhow::Result<BTreeMap<String, Belongings>> {
+pub(super) async fn belongings(
+    engine: &Engine,
+    label: &str,
+) -> anyhow::Result<BTreeMap<String, Belongings>> {
     let filters = HashMap::from([("label", vec![label])]);
     let mut found = BTreeMap::<String, Belongings>::new();
     let containers = ListContainersOptionsBuilder::new().all(true).filters(&filters).build();
@@ -217,6 +225,8 @@ async fn belongings(engine: &Engine, label: &str) -> anyhow::Result<BTreeMap<Str
         of.containers.push(Found {
             id,
             role: labels.get(ROLE).cloned().unwrap_or_default(),
+            node: labels.get(NODE).map(|node| NodeName::from(node.as_str())),
+            results: labels.get(RESULTS).map(PathBuf::from),
             is_paused: container.state == Some(ContainerSummaryStateEnum::PAUSED),
             is_running: container.state == Some(ContainerSummaryStateEnum::RUNNING),
         });

@@ -38,7 +38,9 @@ impl Fault {
         view: &View,
         rng: &mut Rng,
     ) -> Result<Plan, String> {
-        let scene = Scene { topology, view };
+        // A loop strikes who leads now, not a deposed leader that has not noticed yet.
+        let latest = self.pace.map(|_| view.with_latest_leader());
+        let scene = Scene { topology, view: latest.as_ref().unwrap_or(view) };
         match self.fault {
             FaultKind::Partition => shape::plan(self, id, &scene, rng),
             FaultKind::Kill => self.each(&scene, rng, |node| Action::Kill { node }),

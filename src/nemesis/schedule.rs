@@ -11,9 +11,11 @@ mod turns;
 
 use std::collections::BTreeMap;
 
+use crate::duration::Span;
 use crate::generator::Step;
 use crate::nemesis::fault::{Fault, Turns};
 use crate::nemesis::record::FaultRecord;
+use crate::nemesis::script::Script;
 use crate::op::{Event, Nanos, Process};
 use crate::rng::Rng;
 use clocked::Clocked;
@@ -102,6 +104,24 @@ impl Schedule {
         schedule
     }
 
+    /// The very times of a schedule that is given; what has no end there lasts until the heal.
+    pub fn scripted(script: &Script, end: Nanos) -> Schedule {
+        let slots = script.entries.iter().map(|entry| {
+            let at = entry.at.nanos();
+            let until = entry.until.map_or(Nanos::MAX, Span::nanos);
+            Slot {
+                timing: Timing::Clocked(Clocked::once(at)),
+                lasts: until.saturating_sub(at),
+                is_momentary: entry.is_momentary(),
+                is_busy: false,
+                ends_at: None,
+                has_begun: false,
+                cause: None,
+            }
+        });
+        Schedule { slots: slots.collect(), groups: Vec::new(), end }
+    }
+
     /// True where a fault waits for what the cluster looks like.
     pub fn wants_views(&self) -> bool {
         self.slots.iter().any(|slot| match &slot.timing {
@@ -153,7 +173,7 @@ impl Schedule {
                 let slot = &mut self.slots[fault];
                 slot.is_busy = true;
                 slot.has_begun = true;
-                slot.ends_at = (!slot.is_momentary).then_some(now + slot.lasts);
+                slot.ends_at = (!slot.is_momentary).then_some(now.saturating_add(slot.lasts));
                 match &mut slot.timing {
                     Timing::Clocked(clocked) => clocked.begun(now, slot.lasts),
                     Timing::Triggered(triggered) => slot.cause = triggered.begun(),

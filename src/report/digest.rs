@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::fault_kind::{Family, verb};
 use super::words;
 use crate::cluster::{Applied, FaultId};
 use crate::history::History;
@@ -43,6 +44,9 @@ impl Operation<'_> {
 pub(super) struct FaultWindow {
     pub(super) id: FaultId,
     pub(super) name: String,
+    /// What was done: `cut`, `kill`.
+    pub(super) verb: String,
+    pub(super) family: Family,
     pub(super) targets: Vec<NodeName>,
     pub(super) from: Nanos,
     pub(super) to: Nanos,
@@ -50,6 +54,33 @@ pub(super) struct FaultWindow {
     pub(super) proven: bool,
     /// False where it was still in force when the history ended.
     pub(super) ended: bool,
+    /// Over at once: it begins and ends at one moment.
+    pub(super) momentary: bool,
+}
+
+impl FaultWindow {
+    fn of(
+        fault: FaultId,
+        event: &Event,
+        targets: Vec<NodeName>,
+        deeds: &[Deed],
+        end: Nanos,
+    ) -> Self {
+        let done = |deed: &&Deed| !matches!(deed.outcome, Applied::Skipped { .. });
+        let momentary = deeds.iter().filter(done).all(|deed| deed.action.undo().is_none());
+        FaultWindow {
+            id: fault,
+            name: event.f.to_string(),
+            verb: verb(deeds),
+            family: deeds.first().map_or(Family::Links, |deed| Family::of(&deed.action)),
+            targets,
+            from: event.time,
+            to: if momentary { event.time } else { end },
+            proven: !deeds.iter().any(|deed| is_indeterminate(&deed.outcome)),
+            ended: momentary,
+            momentary,
+        }
+    }
 }
 
 pub(super) struct PhaseMark {
@@ -152,15 +183,8 @@ fn windows(steps: &[NemesisStep], end: Nanos) -> Vec<FaultWindow> {
                 targets_of.insert(*fault, targets);
             }
             Some(FaultRecord::Began { fault, deeds }) if !all_skipped(deeds) => {
-                windows.push(FaultWindow {
-                    id: *fault,
-                    name: step.event.f.to_string(),
-                    targets: targets_of.get(fault).map_or(Vec::new(), |targets| targets.to_vec()),
-                    from: step.event.time,
-                    to: end,
-                    proven: !deeds.iter().any(|deed| is_indeterminate(&deed.outcome)),
-                    ended: false,
-                });
+                let targets = targets_of.get(fault).map_or(Vec::new(), |targets| targets.to_vec());
+                windows.push(FaultWindow::of(*fault, step.event, targets, deeds, end));
             }
             Some(FaultRecord::Ended { fault, .. }) => {
                 let open = windows.iter_mut().rfind(|window| window.id == *fault && !window.ended);

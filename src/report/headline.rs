@@ -85,6 +85,12 @@ pub(super) fn fault_sentence(fault: &FaultSummary) -> String {
     let mut sentence = match (fault.times, fault.installed, fault.felt, fault.healed) {
         (0, ..) => "Never began".to_string(),
         (_, false, ..) => format!("Tried {times}; not proven to act"),
+        (_, true, false, true) if fault.momentary => {
+            format!("Acted {times}, but the workload did not feel it")
+        }
+        (_, true, true, true) if fault.momentary => {
+            format!("Acted {times}, felt by the workload; it leaves nothing to undo")
+        }
         (_, true, false, true) => {
             format!("Acted {times} and was undone, but the workload did not feel it")
         }
@@ -114,6 +120,7 @@ mod tests {
             felt,
             healed,
             times,
+            momentary: false,
             skipped,
             why: if installed && felt && healed { "" } else { "no pid changed" }.into(),
         }
@@ -134,6 +141,14 @@ mod tests {
                 "Acted once, felt by the workload; the heal is not proven: no pid changed",
             ),
             (fault(0, false, false, true, 4), "Never began; skipped 4 times: no pid changed"),
+            (
+                FaultSummary { momentary: true, ..fault(9, true, true, true, 0) },
+                "Acted 9 times, felt by the workload; it leaves nothing to undo.",
+            ),
+            (
+                FaultSummary { momentary: true, ..fault(1, true, false, true, 0) },
+                "Acted once, but the workload did not feel it: no pid changed",
+            ),
         ];
         for (fault, expected) in cases {
             assert_eq!(fault_sentence(&fault), expected);

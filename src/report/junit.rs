@@ -1,4 +1,5 @@
-//! `junit.xml`: one suite a run, one case a checker and a fault, and one for the run as a whole.
+//! `junit.xml`: one suite a run, one case a checker, a fault and a loop of failovers, and one for the
+//! run as a whole.
 //!
 //! A failure is a broken promise, an error is a broken harness, skipped is "not decided". A CI server
 //! that fails on failures and errors agrees with the run's exit code, unless it was interrupted.
@@ -8,8 +9,10 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::headline::{fault_sentence, headline};
 use super::{FaultSummary, Results};
 use crate::checker::{Finding, Verdict};
+use crate::nemesis::Pacing;
 
 const ANOMALIES_MAX: usize = 20;
+const HITS_MAX: usize = 20;
 
 pub fn junit(results: &Results) -> String {
     let name = format!("{} / {} ({})", results.workload, results.nemesis, results.world);
@@ -21,7 +24,21 @@ pub fn junit(results: &Results) -> String {
     }
     for fault in &results.faults {
         let name = format!("fault {} on {} acted and healed", fault.fault, fault.target);
-        suite.add_test_case(case(results, &name, fault_status(fault)));
+        let mut case = case(results, &name, fault_status(fault));
+        let hits = results.hits.iter().filter(|hit| hit.fault == fault.fault).take(HITS_MAX);
+        let told: String = hits.map(|hit| format!("{}\n", hit.words)).collect();
+        if !told.is_empty() {
+            case.set_system_out(format!("{told}run it again: {}\n", results.repro));
+        }
+        suite.add_test_case(case);
+    }
+    for paced in results.failovers.iter().flat_map(|failovers| &failovers.loops) {
+        let name = format!("failovers of {} on pace", paced.nemesis);
+        let status = match paced.verdict {
+            Pacing::OnPace => TestCaseStatus::success(),
+            Pacing::TooSlow | Pacing::TooFast => skipped(&paced.words),
+        };
+        suite.add_test_case(case(results, &name, status));
     }
     suite.add_property(("seed", results.seed.to_string().as_str()));
     suite.add_property(("version", results.version.as_str()));

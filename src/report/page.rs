@@ -5,7 +5,11 @@
 mod anomalies;
 mod appendix;
 mod checkers;
+mod clocks;
+mod failovers;
+mod faults;
 mod first_screen;
+mod hits;
 mod nemesis_log;
 mod nodes;
 mod plots;
@@ -39,6 +43,8 @@ pub struct ReportInput<'a> {
     pub started_at: &'a str,
     /// The results folder, as the reader would name it.
     pub folder: &'a str,
+    /// The file beside the report that gives the faults of this run again.
+    pub schedule: &'a str,
     /// What the run ran on, by name: engine, kernel, image digests.
     pub environment: &'a [(String, String)],
 }
@@ -89,6 +95,10 @@ impl Page<'_> {
                 nav aria-label="Sections" {
                     a href="#plots" { "Latency and rate" }
                     @if !self.anomalies.is_empty() { a href="#anomalies" { "Anomalies" } }
+                    @if faults::is_shown(self) { a href="#faults" { "Faults" } }
+                    @if !self.results.hits.is_empty() { a href="#hits" { "Hits" } }
+                    @if self.results.failovers.is_some() { a href="#failovers" { "Failovers" } }
+                    @if !self.results.clocks.is_empty() { a href="#clocks" { "Clocks" } }
                     a href="#checkers" { "Checkers" }
                     a href="#nodes" { "Nodes" }
                     a href="#nemesis" { "Nemesis" }
@@ -108,6 +118,10 @@ impl Page<'_> {
             (first_screen::first_screen(self))
             (plots::plots(self, &data, &scatter))
             (anomalies::anomalies(self, &timelines))
+            (faults::faults(self))
+            (hits::hits(self))
+            (failovers::failovers(self))
+            (clocks::clocks(self))
             (checkers::checkers(self))
             (nodes::nodes(self))
             (nemesis_log::nemesis_log(self))

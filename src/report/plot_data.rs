@@ -53,6 +53,9 @@ struct Band {
     to: f64,
     label: String,
     proven: bool,
+    /// A moment, not a stretch.
+    tick: bool,
+    family: &'static str,
 }
 
 #[derive(Serialize)]
@@ -138,6 +141,8 @@ fn bands(digest: &Digest) -> Vec<Band> {
             to: seconds(window.to),
             label: format!("{} {}", window.name, window.id),
             proven: window.proven,
+            tick: window.momentary,
+            family: window.family.name(),
         })
         .collect()
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::{ClockMove, Hit, TriggerSummary};
 use crate::checker::Finding;
+use crate::nemesis::{CoverageCell, Failovers, SkippedFault};
 
 /// How many operations of one kind ended how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub struct FaultSummary {
     pub felt: bool,
     /// Every installation was undone and the heal proven.
     pub healed: bool,
+    /// All that it did was over at once and left nothing to undo.
+    #[serde(default)]
+    pub momentary: bool,
     /// Times it was begun, and times it was skipped.
     pub times: u64,
     pub skipped: u64,
@@ -62,6 +67,24 @@ pub struct Results {
     pub dropped: u64,
     pub checkers: Vec<Finding>,
     pub faults: Vec<FaultSummary>,
+    /// Fault × role × phase: how often begun, installed, felt, healed.
+    #[serde(default)]
+    pub coverage: Vec<CoverageCell>,
+    /// Why faults were left out, such as those of a mix that this world lacks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedFault>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub triggers: Vec<TriggerSummary>,
+    /// Messages that were hit, the first of them where there were many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hits: Vec<Hit>,
+    #[serde(default)]
+    pub hits_total: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<ClockMove>,
+    /// Where the leader changed, or a nemesis meant it to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failovers: Option<Failovers>,
     /// Errors of the harness, if any.
     pub harness: Vec<String>,
     /// The exact command that repeats the run.

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::digest::NemesisStep;
+use super::fault_kind::Family;
+use super::hits::fate;
 use super::words;
-use crate::cluster::{Action, Applied, FaultId, NodeState, View};
+use crate::cluster::{Action, Applied, FaultId, NodeState, NodeView, View};
 use crate::nemesis::{Deed, FaultRecord};
-use crate::op::Nanos;
+use crate::op::{Nanos, NodeName};
 
 const WHAT_CHARACTERS: usize = 240;
 
@@ -19,6 +21,8 @@ pub(super) struct Step<'a> {
     pub(super) outcome: String,
     pub(super) is_bad: bool,
     pub(super) deeds: &'a [Deed],
+    /// What the deeds act on.
+    pub(super) family: Option<Family>,
 }
 
 /// `begin` and `end` are written ahead of what they announce: where that was recorded too, its row says
@@ -62,6 +66,7 @@ fn row<'a>(step: &'a NemesisStep) -> Step<'a> {
         outcome: String::new(),
         is_bad: false,
         deeds: &[],
+        family: None,
     };
     let lost = |row: Step<'a>| Step { outcome: "no result recorded".into(), is_bad: true, ..row };
     let Some(record) = &step.record else {
@@ -83,7 +88,8 @@ fn row<'a>(step: &'a NemesisStep) -> Step<'a> {
             Step { outcome, ..plain("trigger", by.clone()) }
         }
         FaultRecord::Hit { node, message, .. } => {
-            let outcome = message.reply.clone().unwrap_or_else(|| "no reply seen".into());
+            let reply = message.reply.as_deref().unwrap_or("no reply seen");
+            let outcome = format!("{reply}; {}", fate(message.form));
             Step { outcome, ..plain("hit", format!("{} at {node}", message.request)) }
         }
         FaultRecord::Verified { check, .. } => Step {
@@ -129,6 +135,7 @@ fn done<'a>(row: Step<'a>, deeds: &'a [Deed]) -> Step<'a> {
     for deed in deeds {
         let word = match &deed.outcome {
             Applied::Installed { .. } if row.name == "end" => "undone and proven",
+            Applied::Installed { .. } if deed.action.undo().is_none() => "done and proven",
             Applied::Installed { .. } => "installed and proven",
             Applied::Skipped { .. } => "skipped",
             Applied::Indeterminate { .. } => "not proven",
@@ -138,7 +145,8 @@ fn done<'a>(row: Step<'a>, deeds: &'a [Deed]) -> Step<'a> {
         }
     }
     let outcome = if words.is_empty() { "nothing to do".into() } else { words.join(", ") };
-    Step { outcome, is_bad: words.contains(&"not proven"), deeds, ..row }
+    let family = deeds.first().map(|deed| Family::of(&deed.action));
+    Step { outcome, is_bad: words.contains(&"not proven"), deeds, family, ..row }
 }
 
 fn actions(deeds: &[Deed]) -> impl IntoIterator<Item = &Action> {
@@ -165,12 +173,15 @@ fn describe_view(view: &View) -> String {
         NodeState::Paused => "is paused",
         NodeState::Down => "is down",
     };
-    let leads = |leads| if leads { " and leads" } else { "" };
-    let nodes: Vec<String> = view
-        .nodes
-        .iter()
-        .map(|(name, node)| format!("{name} {}{}", state(node.state), leads(node.leads)))
-        .collect();
+    let leads = |leads, epoch: Option<u64>| match (leads, epoch) {
+        (true, Some(epoch)) => format!(" and leads in epoch {epoch}"),
+        (true, None) => " and leads".to_owned(),
+        (false, _) => String::new(),
+    };
+    let told = |(name, node): (&NodeName, &NodeView)| {
+        format!("{name} {}{}", state(node.state), leads(node.leads, node.epoch))
+    };
+    let nodes: Vec<String> = view.nodes.iter().map(told).collect();
     nodes.join("; ")
 }
 

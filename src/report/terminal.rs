@@ -7,7 +7,7 @@ const COLUMNS: usize = 100;
 const ANOMALIES_MAX: usize = 3;
 const FAULTS_MAX: usize = 4;
 const HARNESS_MAX: usize = 2;
-const REPRO_LINES_MAX: usize = 5;
+const REPRO_LINES_MAX: usize = 4;
 
 /// Whether the caller's terminal shows colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,7 @@ pub fn terminal(results: &Results, report_path: &str, colours: Colours) -> Strin
     }
     lines.extend(anomalies(results));
     lines.extend(faults(results));
+    lines.extend(came_of_it(results));
     if !report_path.is_empty() {
         lines.push(format!("  report   {}", words::one_line(report_path)));
     }
@@ -72,6 +73,27 @@ fn faults(results: &Results) -> Vec<String> {
     }
     if results.faults.len() > FAULTS_MAX {
         lines.push(format!("  fault    and {} more", results.faults.len() - FAULTS_MAX));
+    }
+    lines
+}
+
+/// The first message hit, and the pace of failovers, in one line each.
+fn came_of_it(results: &Results) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(hit) = results.hits.first() {
+        let more = match results.hits_total {
+            0 | 1 => String::new(),
+            total => format!("1 of {}: ", words::count(total)),
+        };
+        lines.extend(indented("hit      ", &format!("{more}{}", hit.words), 1));
+    }
+    if let Some(failovers) = &results.failovers {
+        let reigns = words::plural(failovers.reigns.len(), "reign", "reigns");
+        let text = match failovers.loops.first() {
+            Some(paced) => format!("{} {}", paced.nemesis, paced.words),
+            None => format!("{reigns} in {}", words::plural(failovers.epochs(), "epoch", "epochs")),
+        };
+        lines.extend(indented("failover ", &text, 1));
     }
     lines
 }

@@ -76,13 +76,11 @@ impl<'a> Timeline<'a> {
     fn description(&self) -> String {
         let mut lines: Vec<String> = self.core().iter().map(|op| self.sentence(op)).collect();
         for band in &self.bands {
-            lines.push(format!(
-                "Fault {} {} in force from {} to {}.",
-                band.name,
-                band.id,
-                words::moment(band.from),
-                words::moment(band.to)
-            ));
+            let (from, to) = (words::moment(band.from), words::moment(band.to));
+            lines.push(match band.momentary {
+                true => format!("Fault {} {} at {from}.", band.name, band.id),
+                false => format!("Fault {} {} in force from {from} to {to}.", band.name, band.id),
+            });
         }
         lines.join(" ")
     }
@@ -122,10 +120,10 @@ impl<'a> Timeline<'a> {
             @for (band, name_at) in self.bands.iter().zip(self.band_names()) {
                 @let (from, to) = (self.axis.x(band.from), self.axis.x(band.to));
                 @let label = band_label(band);
-                rect.band x=(format!("{from:.1}")) y="24" height=(bottom - 24.0)
+                rect.band.(band.family.name()) x=(format!("{from:.1}")) y="24" height=(bottom - 24.0)
                     width=(format!("{:.1}", (to - from).max(1.5))) { title { (label) } }
                 @if let Some(x) = name_at {
-                    text.band-name x=(format!("{x:.1}")) y="18" { (label) }
+                    text.band-name.(band.family.name()) x=(format!("{x:.1}")) y="18" { (label) }
                 }
             }
         }
@@ -223,7 +221,8 @@ fn gradients(name: &str) -> Markup {
 }
 
 fn band_label(band: &FaultWindow) -> String {
-    words::shorten(&format!("{} {} in force", band.name, band.id), 48)
+    let in_force = if band.momentary { "" } else { " in force" };
+    words::shorten(&format!("{} {}{in_force}", band.name, band.id), 48)
 }
 
 /// The class of a bar by outcome.

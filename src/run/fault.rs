@@ -6,7 +6,7 @@ use futures::future::join_all;
 use super::{Done, InForce, Loop};
 use crate::cluster::{Action, Applied, Client, Cluster, FaultId, View};
 use crate::generator::Step;
-use crate::nemesis::{Cause, Deed, Due, FaultRecord, Phase};
+use crate::nemesis::{Cause, Deed, Due, FaultRecord, Phase, Plan};
 use crate::op::Nanos;
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
@@ -45,10 +45,9 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn plan(&mut self, position: usize, view: View) {
         let fault = FaultId(self.next_fault);
         self.next_fault += 1;
-        let name = self.settings.faults[position].nemesis.clone();
-        let intent = &self.settings.faults[position].fault;
+        let name = self.nemesis_of(position);
         let plan = match self.phase {
-            Phase::Main => intent.plan(fault, self.cluster.topology(), &view, &mut self.rng),
+            Phase::Main => self.plan_of(fault, position, &view),
             _ => Err("the main phase ended before it could begin".into()),
         };
         self.record_view(view);
@@ -72,6 +71,27 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         }
     }
 
+    /// What a fault does now; a schedule that is given says so itself.
+    fn plan_of(&mut self, id: FaultId, position: usize, view: &View) -> Result<Plan, String> {
+        match &self.settings.script {
+            Some(script) => {
+                let entry = &script.entries[position];
+                Ok(Plan { targets: entry.targets(), actions: entry.actions_of(id) })
+            }
+            None => {
+                let intent = &self.settings.faults[position].fault;
+                intent.plan(id, self.cluster.topology(), view, &mut self.rng)
+            }
+        }
+    }
+
+    pub(super) fn nemesis_of(&self, position: usize) -> String {
+        match &self.settings.script {
+            Some(script) => script.entries[position].nemesis.clone(),
+            None => self.settings.faults[position].nemesis.clone(),
+        }
+    }
+
     fn record_cause(&mut self, name: &str, fault: FaultId, position: usize) {
         if let Some(Cause { by, happened, learned }) = self.schedule.take_cause(position) {
             self.record_nemesis(name, &FaultRecord::Triggered { fault, by, happened, learned });
@@ -84,7 +104,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         let force = &self.in_force[&fault];
         let position = force.position;
         let actions: Vec<Action> = force.actions.iter().rev().filter_map(Action::undo).collect();
-        let name = self.settings.faults[position].nemesis.clone();
+        let name = self.nemesis_of(position);
         self.record_ahead(&name, &FaultRecord::End { fault, actions: actions.clone() });
         self.act(fault, position, Step::End { fault: position }, actions);
     }
@@ -116,7 +136,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         deeds: Vec<Deed>,
         errors: Vec<String>,
     ) {
-        let name = self.settings.faults[position].nemesis.clone();
+        let name = self.nemesis_of(position);
         let done = |deed: &&Deed| !matches!(deed.outcome, Applied::Skipped { .. });
         match step {
             Step::Begin { .. } => {

@@ -56,7 +56,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
 
     fn name_of(&self, fault: FaultId) -> String {
         let force = self.in_force.get(&fault);
-        force.map_or("message".into(), |force| self.settings.faults[force.position].nemesis.clone())
+        force.map_or("message".into(), |force| self.nemesis_of(force.position))
     }
 }
 

@@ -52,6 +52,15 @@ impl<E> Agenda<E> {
         self.heap.push(Entry { at, sequence: self.sequence, event: event.into() });
     }
 
+    /// Moves events to other times, none to before `now`. Order among equals stays.
+    pub fn reschedule(&mut self, now: Nanos, moved: impl Fn(&E, Nanos) -> Nanos) {
+        let mut entries = std::mem::take(&mut self.heap).into_vec();
+        for entry in &mut entries {
+            entry.at = moved(&entry.event, entry.at).max(now);
+        }
+        self.heap = entries.into();
+    }
+
     /// When the next event is due.
     pub fn next_at(&self) -> Option<Nanos> {
         self.heap.peek().map(|entry| entry.at)
@@ -81,5 +90,16 @@ mod tests {
         let due: Vec<_> = std::iter::from_fn(|| agenda.pop_due(20)).collect();
         assert_eq!(due, [(10, "first"), (10, "second"), (20, "third")]);
         assert_eq!(agenda.next_at(), None);
+    }
+
+    #[test]
+    fn events_can_be_moved_but_not_into_the_past() {
+        let mut agenda: Agenda<u64> = Agenda::default();
+        for number in [3, 1, 2] {
+            agenda.push(number * 10, number);
+        }
+        agenda.reschedule(15, |number, at| if *number == 3 { 0 } else { at + 10 });
+        let due: Vec<_> = std::iter::from_fn(|| agenda.pop_due(50)).collect();
+        assert_eq!(due, [(15, 3), (20, 1), (30, 2)]);
     }
 }

@@ -1,9 +1,13 @@
 //! The simulated cluster: brings an ensemble up, opens sessions, tells who leads, performs actions.
 
 mod apply;
+mod intents;
+mod lookouts;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -11,13 +15,14 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use tokio::task::JoinHandle;
 
+use self::intents::Intents;
 use super::driver::Driver;
 use super::process::ProcessState;
 use super::world::{Handle, World};
 use super::zookeeper::{ModelSession, Variant};
 use crate::cluster::{
-    Action, Applied, Cluster, CoordinationError, Needs, Node, NodeState, NodeView, Observed, Role,
-    Topology, View,
+    Action, Applied, CLIENTS, Cluster, CoordinationError, Needs, Node, NodeState, NodeView,
+    Observed, Role, Tap, Topology, View,
 };
 use crate::op::NodeName;
 use crate::rng::Rng;
@@ -41,6 +46,9 @@ pub struct SimSpec {
 pub struct SimCluster {
     topology: Topology,
     world: Handle,
+    /// Where interposers stand.
+    standing: RefCell<BTreeSet<Tap>>,
+    intents: RefCell<Intents>,
     driver: JoinHandle<()>,
 }
 
@@ -67,7 +75,9 @@ impl SimCluster {
         }
         let world = Handle::new(World::new(spec.servers as u8, &spec.rng, spec.variant));
         let driver = tokio::task::spawn_local(Driver::new(world.clone()));
-        let cluster = SimCluster { topology: topology(spec.servers), world, driver };
+        let topology = topology(spec.servers);
+        let (standing, intents) = (RefCell::default(), RefCell::default());
+        let cluster = SimCluster { topology, world, standing, intents, driver };
         tokio::time::timeout(UP_LIMIT, cluster.healthy())
             .await
             .context("the simulated ensemble never elected a leader")?;
@@ -92,12 +102,35 @@ impl SimCluster {
         self.world.with(look)
     }
 
+    /// Probes every way that a service uses; what does not pass at once, in words. For tests.
+    #[cfg(test)]
+    pub(super) async fn every_link_passes(&self) -> Vec<String> {
+        let clients = NodeName::from(CLIENTS);
+        let hosts = self.topology.names().copied().chain([clients]).collect::<Vec<_>>();
+        let mut failed = Vec::new();
+        for from in &hosts {
+            for to in hosts.iter().filter(|to| *to != from) {
+                let link = crate::cluster::Link { from: *from, to: *to };
+                failed.extend(self.impassable(&link, &[2181, 2888, 3888]).await);
+            }
+        }
+        failed
+    }
+
     fn index(&self, name: &str) -> anyhow::Result<u8> {
         let position = self.topology.nodes.iter().position(|node| &*node.name == name);
         position.map(|position| position as u8).with_context(|| {
             let names: Vec<&str> = self.topology.names().map(|name| &**name).collect();
             format!("no node `{name}` in this cluster; it has {}", names.join(", "))
         })
+    }
+
+    /// A node's place in the network, or the clients'.
+    fn host(&self, name: &NodeName) -> anyhow::Result<usize> {
+        if &**name == CLIENTS {
+            return Ok(self.topology.nodes.len());
+        }
+        self.index(name).map(usize::from)
     }
 
     fn look_at(&self, node: u8) -> NodeView {
@@ -110,6 +143,10 @@ impl SimCluster {
                 ProcessState::Running => NodeState::Running,
             };
             match state {
+                NodeState::Serving | NodeState::Running if !world.reaches_clients(node) => {
+                    let state = NodeState::Running;
+                    NodeView { state, leads: false, epoch: None, detail: "unreachable".into() }
+                }
                 // Neither answers, so neither says anything of itself.
                 NodeState::Down => {
                     NodeView { state, leads: false, epoch: None, detail: "down".into() }
@@ -155,12 +192,12 @@ impl Cluster for SimCluster {
         View { nodes: self.topology.names().enumerate().map(look).collect() }
     }
 
-    async fn prepare(&self, _needs: &Needs) -> anyhow::Result<()> {
-        Ok(())
+    async fn prepare(&self, needs: &Needs) -> anyhow::Result<()> {
+        self.make_ready(needs)
     }
 
     async fn observed(&self) -> Observed {
-        std::future::pending().await
+        self.next_sighting().await
     }
 
     async fn apply(&self, action: &Action) -> anyhow::Result<Applied> {

@@ -1,33 +1,51 @@
 //! The simulated network: connections between nodes and clients that behave like TCP.
 //!
 //! * Segments of one direction of a connection arrive in order, after a latency drawn per segment.
-//! * A cut drops packets of one direction between two nodes. What an application has sent stays in
+//! * A cut drops packets of one direction between two hosts. What an application has sent stays in
 //!   its kernel's buffer and is retransmitted after 200 ms, 400 ms, 800 ms and so on, so a heal takes
 //!   effect at the next retransmission, and the connection survives unless a peer gives up first.
 //! * Where just the way back is cut, acknowledgements are lost: the first ten segments arrive, then
 //!   the sender stalls.
+//! * A cut that refuses answers a segment with a reset: its sender learns at once that the connection
+//!   is gone, the other end when it next sends. Handshakes are refused at once.
+//! * A cut of a port concerns just the connections that the link's first host opens to that port of
+//!   the second one: what it sends on them, and the answers.
 //! * A handshake needs both directions; it is repeated after 1 s, 2 s, 4 s until the caller gives up.
+//! * A capped link lets out one packet after the other, each in proportion to its size.
 //! * Closing sends a last segment behind the data, held back by cuts like the data. A process that
 //!   dies closes all its connections. A host without process refuses.
-//! * Between a client and a node nothing is ever cut or lost: faults here are between nodes.
+//! * All clients are on one host, which is the last one. Between it and a node nothing is ever lost.
 //!
 //! It knows nothing of what the messages mean, nor whether a process is frozen.
 
 mod connection;
 mod link;
 mod pipe;
+mod probe;
+mod reset;
 #[cfg(test)]
 mod tests;
+mod toxic;
 mod transport;
 
 use connection::{Connection, Side};
 pub use connection::{ConnectionId, Endpoint};
-pub use link::Link;
+pub use link::{Link, duration};
 use pipe::Segment;
+use probe::Probe;
+pub use probe::{Fate as ProbeFate, Route};
+use toxic::ArmedToxic;
+pub use toxic::Place;
 
 use super::agenda::Agenda;
 use crate::op::Nanos;
 use crate::rng::Rng;
+
+/// What a connection carries.
+pub trait Wire {
+    /// About how many bytes it is on the wire, headers of lower layers not counted.
+    fn bytes(&self) -> u64;
+}
 
 /// A step of the network, to be handed back by the agenda's owner when it is due.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +69,7 @@ pub enum Signal<M> {
     Opened,
     Refused,
     Message(M),
-    /// The other end closed or died. The connection is gone.
+    /// The other end closed or died, or the connection was reset. It is gone.
     Closed,
 }
 
@@ -63,38 +81,100 @@ pub struct Delivery<M> {
     pub signal: Signal<M>,
 }
 
+/// Who opened a connection to whom, and to which port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    pub caller: Endpoint,
+    pub callee: Endpoint,
+    pub port: u16,
+}
+
+/// What a packet shows to the rules on its way.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    from: usize,
+    to: usize,
+    port: u16,
+    /// It goes to the port; otherwise it comes from there.
+    asks: bool,
+}
+
+impl Way {
+    fn back(self) -> Way {
+        Way { from: self.to, to: self.from, port: self.port, asks: !self.asks }
+    }
+}
+
 /// All connections and links of a world.
 pub struct Network<M> {
-    nodes: usize,
+    /// Nodes and the clients' host.
+    hosts: usize,
     links: Vec<Link>,
-    client_link: Link,
     listening: Vec<bool>,
     connections: Vec<Option<Connection<M>>>,
     free: Vec<u32>,
     generation: u32,
-    probes: Vec<bool>,
+    probes: Vec<Probe>,
+    toxics: Vec<ArmedToxic>,
     rng: Rng,
 }
 
-impl<M> Network<M> {
+impl<M: Wire> Network<M> {
     pub fn new(nodes: usize, rng: &Rng) -> Network<M> {
         let mut links_rng = rng.fork("links");
+        let between: Vec<Link> = (0..nodes * nodes).map(|_| Link::drawn(&mut links_rng)).collect();
+        let client_link = Link::drawn(&mut links_rng);
+        let hosts = nodes + 1;
+        let link = |place: usize| match (place / hosts, place % hosts) {
+            (from, to) if from < nodes && to < nodes => between[from * nodes + to].clone(),
+            _ => client_link.clone(),
+        };
         Network {
-            nodes,
-            links: (0..nodes * nodes).map(|_| Link::drawn(&mut links_rng)).collect(),
-            client_link: Link::drawn(&mut links_rng),
+            hosts,
+            links: (0..hosts * hosts).map(link).collect(),
             listening: vec![true; nodes],
             connections: Vec::new(),
             free: Vec::new(),
             generation: 0,
             probes: Vec::new(),
+            toxics: Vec::new(),
             rng: rng.fork("latency"),
         }
     }
 
-    /// The link from one node to another.
+    /// Where the clients are.
+    pub fn clients(&self) -> usize {
+        self.hosts - 1
+    }
+
+    /// Where an endpoint is.
+    pub fn host(&self, endpoint: Endpoint) -> usize {
+        match endpoint {
+            Endpoint::Node(node) => node as usize,
+            Endpoint::Client(_) => self.hosts - 1,
+        }
+    }
+
+    /// The link from one host to another.
     pub fn link(&mut self, from: usize, to: usize) -> &mut Link {
-        &mut self.links[from * self.nodes + to]
+        &mut self.links[from * self.hosts + to]
+    }
+
+    /// Whether no link is cut or capped and no toxic armed.
+    #[cfg(test)]
+    pub fn is_untouched(&self) -> bool {
+        let free = |link: &Link| link.rule(|_| true).is_none() && !link.is_capped();
+        self.links.iter().all(free) && self.toxics.is_empty()
+    }
+
+    /// Who holds a connection, while there is one.
+    pub fn ends(&self, id: ConnectionId) -> Option<Ends> {
+        let connection = self.connections.get(id.index as usize)?.as_ref()?;
+        (connection.generation == id.generation).then_some(Ends {
+            caller: connection.caller,
+            callee: connection.callee,
+            port: connection.port,
+        })
     }
 
     /// Begins a handshake. The caller learns how it went, or may close it at any time.
@@ -113,7 +193,8 @@ impl<M> Network<M> {
         });
         self.connections[index as usize] = Some(connection);
         let id = ConnectionId { index, generation: self.generation };
-        let latency = self.latency(caller, callee);
+        let (from, to) = (self.host(caller), self.host(callee));
+        let latency = self.latency(from, to);
         agenda.push(now + latency, NetworkEvent(Step::Handshake { connection: id, attempt: 0 }));
         id
     }
@@ -175,27 +256,6 @@ impl<M> Network<M> {
         self.listening[node as usize] = true;
     }
 
-    /// Sends one packet that only the hosts' kernels see. It is not counted as the workload's.
-    pub fn probe<E: From<NetworkEvent>>(
-        &mut self,
-        agenda: &mut Agenda<E>,
-        now: Nanos,
-        from: usize,
-        to: usize,
-    ) -> usize {
-        self.probes.push(false);
-        let probe = self.probes.len() - 1;
-        if !self.link(from, to).is_cut() {
-            let latency = self.links[from * self.nodes + to].latency(&mut self.rng);
-            agenda.push(now + latency, NetworkEvent(Step::Probe { probe }));
-        }
-        probe
-    }
-
-    pub fn probe_arrived(&self, probe: usize) -> bool {
-        self.probes[probe]
-    }
-
     /// Performs a step that is due. Whoever gets `Closed` or `Refused` need not close.
     pub fn happen<E: From<NetworkEvent>>(
         &mut self,
@@ -204,43 +264,18 @@ impl<M> Network<M> {
         event: NetworkEvent,
     ) -> Option<Delivery<M>> {
         match event.0 {
-            Step::Arrive { connection, to } => return self.arrive(connection, to),
+            Step::Arrive { connection, to } => return self.arrive(now, connection, to),
             Step::Handshake { connection, attempt } => {
                 self.handshake(agenda, now, connection, attempt);
             }
             Step::Retransmit { connection, to } => self.retransmit(agenda, now, connection, to),
-            Step::Probe { probe } => self.probes[probe] = true,
+            Step::Probe { probe } => self.probe_comes_out(now, probe),
         }
         None
     }
 
-    fn link_between(&mut self, from: Endpoint, to: Endpoint) -> Option<&mut Link> {
-        match (from, to) {
-            (Endpoint::Node(from), Endpoint::Node(to)) => {
-                Some(self.link(from as usize, to as usize))
-            }
-            _ => None,
-        }
-    }
-
-    fn is_cut(&mut self, from: Endpoint, to: Endpoint) -> bool {
-        self.link_between(from, to).is_some_and(|link| link.is_cut())
-    }
-
-    fn drop_packet(&mut self, from: Endpoint, to: Endpoint) {
-        if let Some(link) = self.link_between(from, to) {
-            link.drop_packet();
-        }
-    }
-
-    fn latency(&mut self, from: Endpoint, to: Endpoint) -> Nanos {
-        let link = match (from, to) {
-            (Endpoint::Node(from), Endpoint::Node(to)) => {
-                &self.links[from as usize * self.nodes + to as usize]
-            }
-            _ => &self.client_link,
-        };
-        link.latency(&mut self.rng)
+    fn latency(&mut self, from: usize, to: usize) -> Nanos {
+        self.links[from * self.hosts + to].latency(&mut self.rng)
     }
 
     fn get(&mut self, id: ConnectionId) -> Option<&mut Connection<M>> {

@@ -2,6 +2,7 @@
 //!
 //! It is stepped from outside (see [`super::driver`]) and knows no real clock.
 
+mod faults;
 mod handle;
 
 use std::collections::BTreeMap;
@@ -12,9 +13,10 @@ pub use handle::Handle;
 
 use super::agenda::Agenda;
 use super::clock::NodeClock;
-use super::network::{Delivery, Endpoint, Network};
+use super::network::{Delivery, Endpoint, Network, Signal};
 use super::process::{Process, ProcessState};
-use super::zookeeper::{Client, Event, Host, Message, Server, Timer, Variant};
+use super::sightings::Sightings;
+use super::zookeeper::{Client, Event, Host, Interposer, Message, Passage, Server, Timer, Variant};
 use crate::op::{MILLISECOND, Nanos};
 use crate::rng::Rng;
 
@@ -44,6 +46,8 @@ pub struct World {
     next_pid: u32,
     rng: Rng,
     client_clock: NodeClock,
+    pub(super) interposer: Interposer,
+    pub(super) sightings: Sightings,
     steps: u64,
     ended: bool,
     trace: Option<Vec<u8>>,
@@ -68,6 +72,8 @@ impl World {
             next_pid: 1000,
             rng: rng.fork("world"),
             client_clock: NodeClock::default(),
+            interposer: Interposer::default(),
+            sightings: Sightings::default(),
             steps: 0,
             ended: false,
             trace: None,
@@ -107,12 +113,6 @@ impl World {
 
     pub fn pid(&self, node: u8) -> Option<u32> {
         self.nodes[node as usize].process.pid()
-    }
-
-    /// Steps a node's wall clock and sets how fast its clocks run.
-    pub fn skew(&mut self, node: u8, step_ns: i64, rate_ppm: i64) {
-        let now = self.now;
-        self.nodes[node as usize].clock.skew(now, step_ns, rate_ppm);
     }
 
     /// Performs all that is due by this time, in order.
@@ -163,6 +163,40 @@ impl World {
 
     fn deliver(&mut self, delivery: Delivery<Message>) {
         self.note(&delivery);
+        let passage = self.interpose(&delivery);
+        if passage == Passage::Never {
+            return;
+        }
+        if let (Passage::Twice, Signal::Message(message)) = (passage, &delivery.signal) {
+            let signal = Signal::Message(message.clone());
+            self.hand_over(Delivery { signal, ..delivery });
+        }
+        self.hand_over(delivery);
+    }
+
+    /// What stands before a server sees what arrives there.
+    fn interpose(&mut self, delivery: &Delivery<Message>) -> Passage {
+        if self.interposer.is_idle() {
+            return Passage::Once;
+        }
+        let id = delivery.connection;
+        match &delivery.signal {
+            Signal::Closed => self.interposer.ended(&mut self.sightings, id),
+            Signal::Message(message) => {
+                let Some(ends) = self.network.ends(id) else { return Passage::Once };
+                if delivery.to == ends.callee {
+                    let hosts = [ends.caller, ends.callee].map(|end| self.network.host(end));
+                    let sightings = &mut self.sightings;
+                    let here = ((id, ends), hosts);
+                    return self.interposer.request(sightings, self.now, here, message);
+                }
+            }
+            Signal::Accepted { .. } | Signal::Opened | Signal::Refused => {}
+        }
+        Passage::Once
+    }
+
+    fn hand_over(&mut self, delivery: Delivery<Message>) {
         let Delivery { to, connection, signal } = delivery;
         match to {
             Endpoint::Client(client) => {
@@ -198,6 +232,8 @@ impl World {
             agenda: &mut self.agenda,
             rng: &mut self.rng,
             clock,
+            interposer: &mut self.interposer,
+            sightings: &mut self.sightings,
         };
         f(server, &mut host);
     }
@@ -216,6 +252,8 @@ impl World {
             agenda: &mut self.agenda,
             rng: &mut self.rng,
             clock: &self.client_clock,
+            interposer: &mut self.interposer,
+            sightings: &mut self.sightings,
         };
         Some(f(client, &mut host))
     }
@@ -232,37 +270,5 @@ impl World {
         self.network.process_started(node);
         let after = self.rng.between(BOOT.0, BOOT.1);
         self.with_server(node, |server, host| server.boot(host, after));
-    }
-
-    /// SIGKILL: the process is gone, its connections are closed, its disk stays.
-    pub fn kill(&mut self, node: u8) {
-        self.network.process_died(&mut self.agenda, self.now, node);
-        let Node { server, process, .. } = &mut self.nodes[node as usize];
-        process.kill();
-        server.crash();
-    }
-
-    pub fn start(&mut self, node: u8) {
-        self.boot(node);
-    }
-
-    pub fn pause(&mut self, node: u8) {
-        self.nodes[node as usize].process.pause();
-    }
-
-    pub fn resume(&mut self, node: u8) {
-        for kept in self.nodes[node as usize].process.resume() {
-            match kept {
-                Kept::Packet(delivery) => self.deliver(delivery),
-                Kept::Timer(timer) => {
-                    self.with_server(node, |server, host| server.timer(host, timer));
-                }
-            }
-        }
-    }
-
-    /// Sends a packet that shows whether a link passes; see [`Network::probe`].
-    pub fn probe(&mut self, from: usize, to: usize) -> usize {
-        self.network.probe(&mut self.agenda, self.now, from, to)
     }
 }

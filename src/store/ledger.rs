@@ -18,7 +18,15 @@ use crate::op::Nanos;
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum LedgerEntry {
     /// These actions are about to be performed.
-    Begin { fault: FaultId, time: Nanos, actions: Vec<Action> },
+    Begin {
+        fault: FaultId,
+        time: Nanos,
+        actions: Vec<Action>,
+        /// The kernel's name for the time since it was booted: rules, frozen processes and moved clocks
+        /// do not outlive that.
+        #[serde(default)]
+        boot: String,
+    },
     /// All actions of the fault have been undone, and that has been proven.
     Done { fault: FaultId, time: Nanos },
 }
@@ -26,13 +34,33 @@ pub enum LedgerEntry {
 pub struct Ledger {
     path: PathBuf,
     file: File,
+    boot: String,
+}
+
+/// The name of this boot, as the kernel gives it; empty where it gives none.
+pub fn this_boot() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    boot.unwrap_or_default().trim().to_owned()
 }
 
 impl Ledger {
     pub fn create(path: &Path) -> Result<Ledger, StoreError> {
         let file = OpenOptions::new().append(true).create_new(true).open(path);
         let file = file.map_err(|error| StoreError::new("create", path, error))?;
-        Ok(Ledger { path: path.into(), file })
+        Ok(Ledger { path: path.into(), file, boot: this_boot() })
+    }
+
+    /// Takes up the ledger of a run that was killed: a last line that was not finished is cut off.
+    pub fn reopen(path: &Path) -> Result<Ledger, StoreError> {
+        let open = || {
+            let bytes = std::fs::read(path)?;
+            let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+            let file = OpenOptions::new().append(true).open(path)?;
+            file.set_len(whole as u64)?;
+            Ok(file)
+        };
+        let file = open().map_err(|error| StoreError::new("take up", path, error))?;
+        Ok(Ledger { path: path.into(), file, boot: this_boot() })
     }
 
     /// Returns when the disk has it; only then may the actions be performed.
@@ -42,7 +70,8 @@ impl Ledger {
         time: Nanos,
         actions: &[Action],
     ) -> Result<(), StoreError> {
-        self.append(&LedgerEntry::Begin { fault, time, actions: actions.to_vec() })
+        let (actions, boot) = (actions.to_vec(), self.boot.clone());
+        self.append(&LedgerEntry::Begin { fault, time, actions, boot })
     }
 
     pub fn done(&mut self, fault: FaultId, time: Nanos) -> Result<(), StoreError> {
@@ -65,13 +94,20 @@ pub struct LedgerReading {
     pub open: BTreeMap<FaultId, Vec<Action>>,
     /// The last line was not finished; its actions were not begun.
     pub torn: bool,
+    /// The time of the last entry.
+    pub last: Nanos,
+    /// On which boot it was last written.
+    pub boot: String,
 }
 
 impl LedgerReading {
     /// The actions that take everything back, last first.
-    pub fn undo(&self) -> Vec<Action> {
-        let faults = self.open.values().rev();
-        faults.flat_map(|actions| actions.iter().rev().filter_map(Action::undo)).collect()
+    pub fn undo(&self) -> Vec<(FaultId, Action)> {
+        let faults = self.open.iter().rev();
+        let undo = faults.flat_map(|(fault, actions)| {
+            actions.iter().rev().filter_map(|action| Some((*fault, action.undo()?)))
+        });
+        undo.collect()
     }
 }
 
@@ -91,10 +127,14 @@ pub fn read_ledger(bytes: &[u8], path: &Path) -> Result<LedgerReading, StoreErro
             }
         };
         match entry {
-            LedgerEntry::Begin { fault, actions, .. } => {
+            LedgerEntry::Begin { fault, actions, time, boot } => {
                 reading.open.entry(fault).or_default().extend(actions);
+                (reading.last, reading.boot) = (time, boot);
             }
-            LedgerEntry::Done { fault, .. } => drop(reading.open.remove(&fault)),
+            LedgerEntry::Done { fault, time } => {
+                reading.open.remove(&fault);
+                reading.last = time;
+            }
         }
     }
     Ok(reading)
@@ -109,7 +149,12 @@ mod tests {
     }
 
     fn lines() -> Vec<u8> {
-        let begin = |fault, actions| LedgerEntry::Begin { fault: FaultId(fault), time: 5, actions };
+        let begin = |fault, actions| LedgerEntry::Begin {
+            fault: FaultId(fault),
+            time: 5,
+            actions,
+            boot: "b1".to_owned(),
+        };
         let entries = [
             begin(1, vec![kill("n1"), Action::Pause { node: "n2".into() }]),
             begin(2, vec![kill("n3")]),
@@ -127,12 +172,12 @@ mod tests {
         assert_eq!(
             reading.undo(),
             [
-                Action::Resume { node: "n2".into() },
-                Action::Start { node: "n1".into() },
-                Action::Start { node: "n3".into() },
+                (FaultId(3), Action::Resume { node: "n2".into() }),
+                (FaultId(3), Action::Start { node: "n1".into() }),
+                (FaultId(2), Action::Start { node: "n3".into() }),
             ]
         );
-        assert!(!reading.torn);
+        assert_eq!((reading.torn, reading.last, &*reading.boot), (false, 5, "b1"));
     }
 
     #[test]
@@ -143,6 +188,20 @@ mod tests {
             let whole = end == 0 || bytes[end - 1] == b'\n' || bytes[end] == b'\n';
             assert_eq!(reading.torn, !whole, "cut at {end}");
         }
+    }
+
+    #[test]
+    fn a_ledger_that_was_torn_is_taken_up_after_its_last_whole_line() {
+        let name = format!("stormglass-ledger-{}.jsonl", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let torn = [lines().as_slice(), b"{\"entry\":\"be"].concat();
+        std::fs::write(&path, torn).expect("written");
+        let mut ledger = Ledger::reopen(&path).expect("taken up");
+        ledger.done(FaultId(3), 11).expect("appended");
+        let reading = read_ledger(&std::fs::read(&path).expect("read"), &path).expect("whole");
+        std::fs::remove_file(&path).expect("our own file");
+        assert_eq!(reading.open.keys().copied().collect::<Vec<_>>(), [FaultId(2)]);
+        assert_eq!((reading.torn, reading.last), (false, 11));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The agent against a real engine and kernel: it cuts what it should and no more, proves it, and
 //! leaves nothing in force however it ends.
 
+mod capped;
+mod refused;
 mod scratch;
+mod severed;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -10,13 +13,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use bollard::query_parameters::KillContainerOptionsBuilder;
 use stormglass::agent::protocol::{Cause, Hook, Passage, ProbeReport, TableSupport};
-use stormglass::cluster::{FaultId, Link};
+use stormglass::cluster::{FaultId, Link, Manner, Refusal};
 use stormglass::docker::agent::{Agent, AgentPlan, Notice};
 
 use scratch::{containers, with_scratch};
 use traffic::Conversation;
 
 const FAULT: FaultId = FaultId(1);
+const DROP: Manner = Manner { refusal: Refusal::Drop, port: None };
 const BOUND: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -77,17 +81,19 @@ fn cuts_act_exactly_where_they_should_and_are_taken_back() {
         assert_eq!(closed(&agent).await?, "");
 
         let halves = links("n1>n2 n2>n1 n1>n3 n3>n1");
-        let table = agent.cut(FAULT, halves.clone()).await?;
+        let [table] = &agent.cut(FAULT, halves.clone(), DROP).await?[..] else {
+            anyhow::bail!("one table")
+        };
         assert_eq!(table.links, halves);
         assert_eq!(table.hooks, [Hook::Forward].into());
         assert_eq!(closed(&agent).await?, "n1>n2 cut, n1>n3 cut, n2>n1 cut, n3>n1 cut");
 
         // The same fault again replaces what it cut: now one way only.
-        agent.cut(FAULT, links("n2>n3")).await?;
+        agent.cut(FAULT, links("n2>n3"), DROP).await?;
         assert_eq!(closed(&agent).await?, "n2>n3 cut");
 
         // Another fault beside it, and each goes by itself.
-        agent.cut(FaultId(2), links("n3>n2 n2>n3")).await?;
+        agent.cut(FaultId(2), links("n3>n2 n2>n3"), DROP).await?;
         assert_eq!(closed(&agent).await?, "n2>n3 cut, n3>n2 cut");
         agent.join(FAULT).await?.context("the first cut is in force")?;
         assert_eq!(closed(&agent).await?, "n2>n3 cut, n3>n2 cut");
@@ -97,7 +103,8 @@ fn cuts_act_exactly_where_they_should_and_are_taken_back() {
         assert_eq!(agent.status().await?, []);
 
         // Clients only where they are named.
-        let table = agent.cut(FAULT, links("clients>n1 n2>clients")).await?;
+        let cut = agent.cut(FAULT, links("clients>n1 n2>clients"), DROP).await?;
+        let [table] = &cut[..] else { anyhow::bail!("one table") };
         assert_eq!(table.hooks, [Hook::Input, Hook::Output].into());
         assert_eq!(closed(&agent).await?, "clients>n1 cut, n2>clients cut");
 
@@ -123,7 +130,7 @@ fn packets_of_the_workload_are_counted_and_probes_are_not() {
         assert_eq!(cut_off.round_trip(b"before")?, b"before");
 
         let ways = links("n1>n2 n2>n1");
-        agent.cut(FAULT, ways.clone()).await?;
+        agent.cut(FAULT, ways.clone(), DROP).await?;
         let report = agent.probe(ways, BOUND).await?;
         assert_eq!(describe(&report), "n1>n2 cut, n2>n1 cut");
         let [tally] = agent.counters().await?[..] else { anyhow::bail!("one table") };
@@ -152,7 +159,7 @@ fn a_killed_agent_leaves_no_table() {
     with_scratch("killed", |scratch| async move {
         let victim = scratch.agent(&scratch.plan("a")).await?;
         let witness = scratch.agent(&scratch.plan("b")).await?;
-        victim.cut(FAULT, links("n1>n2")).await?;
+        victim.cut(FAULT, links("n1>n2"), DROP).await?;
         assert_eq!(witness.status().await?.len(), 1, "seen by another agent of the run");
         assert_eq!(closed(&witness).await?, "n1>n2 cut");
         if victim.greeting().tables == TableSupport::Owned {
@@ -184,7 +191,7 @@ fn an_orchestrator_that_falls_silent_or_goes_is_healed_after() {
         plan.lease = Duration::from_millis(1500);
         plan.heartbeat = Duration::from_secs(3600);
         let starved = scratch.agent(&plan).await?;
-        starved.cut(FAULT, links("n1>n2")).await?;
+        starved.cut(FAULT, links("n1>n2"), DROP).await?;
         let cut = Instant::now();
         let healed = next_heal(&starved).await?;
         println!("lease of {:?} healed after {:?}", plan.lease, cut.elapsed());
@@ -193,7 +200,7 @@ fn an_orchestrator_that_falls_silent_or_goes_is_healed_after() {
         assert_eq!(closed(&witness).await?, "");
 
         // It serves on, under a new lease.
-        starved.cut(FAULT, links("n1>n2")).await?;
+        starved.cut(FAULT, links("n1>n2"), DROP).await?;
         assert_eq!(witness.status().await?.len(), 1);
         let gone = Instant::now();
         drop(starved);
@@ -215,7 +222,7 @@ fn a_steady_heartbeat_keeps_the_lease() {
         plan.lease = Duration::from_millis(1500);
         plan.heartbeat = Duration::from_millis(100);
         let agent = scratch.agent(&plan).await?;
-        agent.cut(FAULT, links("n1>n2")).await?;
+        agent.cut(FAULT, links("n1>n2"), DROP).await?;
         // Nothing is asked meanwhile, and all threads of this runtime are kept busy.
         let until = Instant::now() + plan.lease * 2;
         let workers = 0..tokio::runtime::Handle::current().metrics().num_workers();
@@ -241,8 +248,8 @@ fn tables_of_another_run_stay() {
         let agent = scratch.agent(&scratch.plan("a")).await?;
         let other = AgentPlan::new(&format!("{}-x", scratch.run), &scratch.image);
         let other = scratch.agent(&other).await?;
-        other.cut(FAULT, links("n3>n1")).await?;
-        agent.cut(FAULT, links("n1>n2")).await?;
+        other.cut(FAULT, links("n3>n1"), DROP).await?;
+        agent.cut(FAULT, links("n1>n2"), DROP).await?;
         assert_eq!(agent.status().await?.len(), 1);
         assert_eq!(agent.heal().await?.left, Vec::<String>::new());
         agent.stop().await?;
@@ -285,14 +292,14 @@ fn a_process_is_seen_frozen_stopped_and_dead() {
 fn bad_requests_are_refused_with_what_was_expected() {
     with_scratch("refused", |scratch| async move {
         let agent = scratch.agent(&scratch.plan("a")).await?;
-        let error = agent.cut(FAULT, links("n1>n9")).await.expect_err("no such node");
+        let error = agent.cut(FAULT, links("n1>n9"), DROP).await.expect_err("no such node");
         assert_eq!(
             error.to_string(),
             "node n9 is not enrolled, expected one of: clients, n1, n2, n3"
         );
-        let error = agent.cut(FAULT, links("n1>n1")).await.expect_err("no link");
+        let error = agent.cut(FAULT, links("n1>n1"), DROP).await.expect_err("no link");
         ensure!(error.to_string().contains("expected two nodes"), "{error}");
-        let error = agent.cut(FAULT, BTreeSet::new()).await.expect_err("nothing");
+        let error = agent.cut(FAULT, BTreeSet::new(), DROP).await.expect_err("nothing");
         ensure!(error.to_string().contains("expected one link or more"), "{error}");
         let error = agent.probe(links(ALL), Duration::from_secs(60)).await.expect_err("too long");
         ensure!(error.to_string().contains("expected at most 10s"), "{error}");
@@ -315,7 +322,7 @@ fn how_long_a_proven_cut_and_heal_take() {
         let (mut cuts, mut joins) = (Vec::new(), Vec::new());
         for _ in 0..50 {
             let started = Instant::now();
-            agent.cut(FAULT, halves.clone()).await?;
+            agent.cut(FAULT, halves.clone(), DROP).await?;
             let report = agent.probe(links(ALL), BOUND).await?;
             cuts.push(started.elapsed());
             for probe in &report.links {

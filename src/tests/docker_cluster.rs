@@ -47,7 +47,7 @@ fn node(index: usize) -> NodeName {
 }
 
 /// Both directions between one node and each of the others.
-fn around(cluster: &DockerCluster, alone: &NodeName) -> BTreeSet<Link> {
+pub fn around(cluster: &DockerCluster, alone: &NodeName) -> BTreeSet<Link> {
     let others = cluster.topology().names().filter(|name| *name != alone);
     let link = |from: &NodeName, to: &NodeName| Link { from: *from, to: *to };
     others.flat_map(|other| [link(alone, other), link(other, alone)]).collect()
@@ -264,7 +264,8 @@ fn an_orchestrator_to_be_killed() {
 fn what_a_killed_orchestrator_leaves_is_swept_away() {
     with_engine(|engine| async move {
         let scratch = Scratch::new(engine.clone());
-        let mut victim = harness::victim("an_orchestrator_to_be_killed", &scratch.run);
+        let mut victim =
+            harness::victim("docker_cluster::an_orchestrator_to_be_killed", &scratch.run);
         let found = of(&engine, &scratch.run).await;
         assert_eq!((found.life, found.containers, found.networks), (Life::Alive, 7, 1));
         let spared = sweep(&engine, &Which::One(scratch.run.clone())).await.expect("swept");

@@ -1,7 +1,10 @@
 //! Faults of processes, sessions and clocks on real servers, and what is seen in their logs. Each fault
 //! has a test that fails if it does nothing, and one that fails if its heal does nothing.
 
+mod heal;
 mod log;
+mod process;
+mod session;
 
 use std::time::Duration;
 
@@ -23,4 +26,17 @@ async fn apply(cluster: &DockerCluster, action: &Action) -> Proof {
         Applied::Installed { proof } => proof,
         other => panic!("{} is not installed: {other:#?}", action.name()),
     }
+}
+
+async fn healthy(cluster: &DockerCluster) {
+    let healthy = async {
+        while !cluster.view().await.is_healthy() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, healthy).await.expect("a healthy cluster");
+}
+
+async fn leader(cluster: &DockerCluster) -> NodeName {
+    *cluster.view().await.leaders().next().expect("a leader")
 }

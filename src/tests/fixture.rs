@@ -3,14 +3,16 @@
 //! They are no simulation: latencies and losses are drawn, and values follow one order per key.
 
 mod nemesis;
+mod storm;
 mod workload;
 
 use std::collections::BTreeMap;
 
 use stormglass::checker::{Anomaly, Finding, Verdict};
 use stormglass::history::History;
+use stormglass::nemesis::{Coverage, NamedNemesis, coverage, failovers};
 use stormglass::op::{Kind, Nanos, SECOND};
-use stormglass::report::{FaultSummary, OpCounts, ReportInput, Results};
+use stormglass::report::{FaultSummary, OpCounts, ReportInput, Results, clocks, hits, triggers};
 
 pub const NODES: [&str; 3] = ["zookeeper1", "zookeeper2", "zookeeper3"];
 
@@ -26,6 +28,8 @@ pub struct Plan {
     pub stale_reads: bool,
     /// Operations still running at this second were never completed, and faults never healed.
     pub interrupted_at: Option<u64>,
+    /// Faults of every other kind, too.
+    pub storm: bool,
     /// Error texts and values that would break out of a careless page.
     pub hostile: bool,
 }
@@ -37,6 +41,7 @@ const PLAIN: Plan = Plan {
     cuts: &[(10, 20), (35, 45)],
     stale_reads: false,
     interrupted_at: None,
+    storm: false,
     hostile: false,
 };
 
@@ -57,6 +62,7 @@ impl Run {
             scenario_yaml: &self.scenario,
             started_at: "2026-09-14 02:31:07 UTC",
             folder: "results/zookeeper/register-local-reads/20260914T023107-s7",
+            schedule: "schedule.yaml",
             environment: &self.environment,
         };
         stormglass::report::html(&self.results, &self.history, &input)
@@ -79,6 +85,30 @@ pub fn interrupted() -> Run {
     run(Plan { interrupted_at: Some(40), ..PLAIN })
 }
 
+/// Two minutes under faults of every kind, some of which did not act.
+pub fn storm() -> Run {
+    let mut run = run(Plan { seconds: 120, rate: 120, cuts: &[(10, 20)], storm: true, ..PLAIN });
+    let results = &mut run.results;
+    let named = storm::named();
+    let Coverage { summaries, cells, skipped } = coverage(&run.history, &named);
+    results.faults = summaries;
+    results.coverage = cells;
+    results.skipped = skipped;
+    results.triggers = triggers(&run.history, &named);
+    (results.hits, results.hits_total) = hits(&run.history);
+    results.clocks = clocks(&run.history);
+    results.failovers = failovers(&run.history, &named);
+    let names: Vec<&str> = named.iter().map(|nemesis| &*nemesis.fault).collect();
+    results.repro = results.repro.replace("partition-one", &names.join(","));
+    results.nemesis = names.join(",");
+    (results.verdict, results.exit_code) = ("unknown".into(), 2);
+    results.why =
+        "throttle-link did not act: no operation of the workload felt it; mix did not act: \
+                   cut is indeterminate; pause-on-log did not act: it was never begun"
+            .into();
+    run
+}
+
 pub fn hostile() -> Run {
     run(Plan { hostile: true, stale_reads: true, seconds: 25, rate: 80, ..PLAIN })
 }
@@ -93,6 +123,7 @@ pub fn empty() -> Run {
     results.dropped = 0;
     results.checkers.clear();
     results.faults.clear();
+    results.coverage.clear();
     Run { results, history, scenario: String::new(), environment: Vec::new() }
 }
 
@@ -129,6 +160,13 @@ fn results(plan: &Plan, history: &History, stale: &[workload::StaleRead]) -> Res
         dropped: 17,
         checkers: checkers(anomalies, history),
         faults: vec![fault(plan)],
+        coverage: coverage(history, &[partition_one()]).cells,
+        skipped: Vec::new(),
+        triggers: Vec::new(),
+        hits: Vec::new(),
+        hits_total: 0,
+        clocks: Vec::new(),
+        failovers: None,
         harness: Vec::new(),
         repro: format!(
             "stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker \
@@ -193,10 +231,15 @@ fn fault(plan: &Plan) -> FaultSummary {
         installed: true,
         felt: true,
         healed,
+        momentary: false,
         times: plan.cuts.len() as u64,
         skipped: 0,
         why: if healed { String::new() } else { "interrupted before the second heal".into() },
     }
+}
+
+fn partition_one() -> NamedNemesis {
+    NamedNemesis { fault: "partition-one".into(), target: "one".into(), ..NamedNemesis::default() }
 }
 
 fn counts(history: &History) -> BTreeMap<String, OpCounts> {

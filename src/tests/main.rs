@@ -8,6 +8,8 @@ mod differential;
 mod docker_agent;
 mod docker_cluster;
 mod docker_faults;
+mod docker_interposer;
+mod docker_links;
 mod docker_runs;
 mod docker_sigkill;
 mod fixture;

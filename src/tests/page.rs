@@ -4,11 +4,12 @@
 //! leaves pictures: `out.png` (from the verdict to the latency plot at 1280 px, light,
 //! made a little smaller), `out-dark.png`, `out-390.png`,
 //! `out-390-dark.png`, and the whole page as `out-whole.png`, `out-whole-dark.png`, `out-whole-390.png`;
-//! of the report that `STORMGLASS_REPORT=report.html` names, or else of a made-up invalid run.
+//! of the report that `STORMGLASS_REPORT=report.html` names, or else of a made-up invalid run and, as
+//! `out-storm.png` and so on, of one under faults of every kind.
 
 mod browser;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -36,6 +37,35 @@ fn the_report_of_an_invalid_run_is_whole() {
         assert_eq!(text(&mut browser, "#verdict"), "Invalid");
         assert_plots_are_drawn(&mut browser);
         assert_timeline_is_drawn(&mut browser, 3);
+    }
+}
+
+#[test]
+fn a_run_under_every_kind_of_fault_shows_what_each_did() {
+    let Some(mut browser) = browser() else { return };
+    let html = fixture::storm().html();
+    for (size, theme) in [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (NARROW, "dark")] {
+        browser.open(&html, size, theme);
+        assert_sound(&mut browser, size);
+        assert_plots_are_drawn(&mut browser);
+        for (section, told) in [
+            ("#faults", "throttle-link"),
+            ("#faults", "this world has no disk"),
+            ("#hits", "process 900007 recorded info 4.0 s later"),
+            ("#failovers", "2 nodes led at once"),
+            ("#clocks", "zookeeper2's wall clock during"),
+        ] {
+            let shown = text(&mut browser, section);
+            assert!(shown.contains(told), "{section}: {shown}");
+        }
+        for family in ["links", "processes", "messages", "clocks", "sessions"] {
+            let height = format!(
+                "document.querySelector('#faults .lane path.{family}:not([d=\"\"])')\
+                    .getBoundingClientRect().height"
+            );
+            let height = browser.evaluate(&height).as_f64().unwrap_or(0.0);
+            assert!(height > 5.0, "a mark of {family} is {height} px high");
+        }
     }
 }
 
@@ -139,11 +169,22 @@ fn pictures_are_made_on_request() {
         return println!("not run: needs STORMGLASS_SCREENSHOT=out.png");
     };
     let Some(mut browser) = browser() else { return };
-    let html = match std::env::var("STORMGLASS_REPORT") {
-        Ok(report) => std::fs::read_to_string(&report)
-            .unwrap_or_else(|error| panic!("STORMGLASS_REPORT={report}: {error}")),
-        Err(_) => fixture::invalid().html(),
-    };
+    match std::env::var("STORMGLASS_REPORT") {
+        Ok(report) => {
+            let html = std::fs::read_to_string(&report)
+                .unwrap_or_else(|error| panic!("STORMGLASS_REPORT={report}: {error}"));
+            pictures(&mut browser, &html, &path);
+        }
+        Err(_) => {
+            pictures(&mut browser, &fixture::invalid().html(), &path);
+            let stem = path.file_stem().expect("the path names a file").to_string_lossy();
+            let storm = path.with_file_name(format!("{stem}-storm.png"));
+            pictures(&mut browser, &fixture::storm().html(), &storm);
+        }
+    }
+}
+
+fn pictures(browser: &mut Browser, html: &str, path: &Path) {
     for (suffix, size, theme, picture) in [
         ("", TALL, "light", Picture::InSight { scale: 0.72 }),
         ("-dark", TALL, "dark", Picture::InSight { scale: 1.0 }),
@@ -153,7 +194,7 @@ fn pictures_are_made_on_request() {
         ("-whole-dark", WIDE, "dark", Picture::Whole),
         ("-whole-390", NARROW, "light", Picture::Whole),
     ] {
-        browser.open(&html, size, theme);
+        browser.open(html, size, theme);
         let stem = path.file_stem().expect("the path names a file").to_string_lossy();
         let file = path.with_file_name(format!("{stem}{suffix}.png"));
         std::fs::write(&file, browser.screenshot(picture))

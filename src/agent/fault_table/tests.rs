@@ -14,7 +14,8 @@ fn cut(hooks: &[Hook], pairs: usize) -> Cut {
         let [high, low] = (index as u16).to_be_bytes();
         (Ipv4Addr::new(10, 0, high, low), Ipv4Addr::new(10, 1, high, low))
     };
-    Cut { hooks: hooks.iter().copied().collect(), pairs: (0..pairs).map(pair).collect() }
+    let (hooks, pairs) = (hooks.iter().copied().collect(), (0..pairs).map(pair).collect());
+    Cut { hooks, pairs, matched: Matched::Everything }
 }
 
 fn expressions(rule: &[u8]) -> String {
@@ -26,7 +27,7 @@ fn expressions(rule: &[u8]) -> String {
 
 fn describe(cut: &Cut) -> String {
     let mut text = String::new();
-    for change in changes("sg_r_f1", TABLE_OWNED, cut) {
+    for change in changes(Family::Bridge, "sg_r_f1", TABLE_OWNED, cut) {
         let bytes = change.attributes.as_bytes();
         let _ = writeln!(text, "{} {} [{}]", change.kind, change.purpose, expressions(bytes));
     }
@@ -43,6 +44,8 @@ fn a_table_is_replaced_filled_and_hooked_in_one_transaction() {
         12 fill a set of nftables table sg_r_f1 []
         3 add a chain to nftables table sg_r_f1 []
         6 add a rule to nftables table sg_r_f1 [meta cmp payload cmp cmp counter immediate]
+        6 add a rule to nftables table sg_r_f1 [meta cmp payload cmp cmp counter immediate]
+        6 add a rule to nftables table sg_r_f1 [meta cmp payload cmp cmp counter immediate]
         6 add a rule to nftables table sg_r_f1 [counter immediate]
         3 add a hook to nftables table sg_r_f1 []
         6 add a rule to nftables table sg_r_f1 [meta cmp payload payload lookup immediate]
@@ -52,7 +55,7 @@ fn a_table_is_replaced_filled_and_hooked_in_one_transaction() {
 
 #[test]
 fn a_cut_of_clients_hooks_their_paths_too() {
-    let hooked = changes("sg_r_f1", 0, &cut(&Hook::ALL, 1));
+    let hooked = changes(Family::Bridge, "sg_r_f1", 0, &cut(&Hook::ALL, 1));
     let hooks = hooked.iter().filter_map(|change| {
         let attributes = change.attributes.as_bytes();
         attribute::dig(attributes, &[4, 1]).filter(|_| change.kind == 3).and_then(attribute::number)
@@ -62,7 +65,7 @@ fn a_cut_of_clients_hooks_their_paths_too() {
 
 #[test]
 fn a_big_cut_is_filled_in_parts_that_fit() {
-    let changes = changes("sg_r_f1", 0, &cut(&[Hook::Forward], 2500));
+    let changes = changes(Family::Bridge, "sg_r_f1", 0, &cut(&[Hook::Forward], 2500));
     let parts: Vec<usize> = changes
         .iter()
         .filter(|change| change.kind == 12)
@@ -76,7 +79,7 @@ fn a_big_cut_is_filled_in_parts_that_fit() {
 
 #[test]
 fn rule_bytes_are_as_the_kernel_wants_them() {
-    let all = changes("sg_r_f1", TABLE_OWNED, &cut(&[Hook::Forward], 1));
+    let all = changes(Family::Bridge, "sg_r_f1", TABLE_OWNED, &cut(&[Hook::Forward], 1));
     let rule = all.last().expect("the hook's rule").attributes.as_bytes();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let list = attribute::find(rule, 4).expect("expressions");
@@ -135,7 +138,7 @@ fn tables_of_others_stay_whatever_is_healed() {
         let others = ["sg_other_f1", "sg_rr_f1", "sg_r", "filter", "stormglass"];
         let mut socket = Socket::open()?;
         for name in others {
-            socket.transact(&changes(name, 0, &cut(&[Hook::Forward], 1)))?;
+            socket.transact(&changes(Family::Bridge, name, 0, &cut(&[Hook::Forward], 1)))?;
         }
         let mut tables = FaultTables::open("r")?;
         tables.install(FaultId(1), &cut(&[Hook::Forward], 1))?;
@@ -144,7 +147,7 @@ fn tables_of_others_stay_whatever_is_healed() {
             table_reader::tables(&mut socket, Family::Bridge, "")?.into_keys().collect();
         assert_eq!(left, ["filter", "sg_other_f1", "sg_r", "sg_rr_f1", "stormglass"]);
         for name in others {
-            let pairs = table_reader::address_pairs(&mut socket, name, LINKS)?;
+            let pairs = table_reader::address_pairs(&mut socket, Family::Bridge, name, LINKS)?;
             assert_eq!(pairs, cut(&[], 1).pairs, "{name}");
         }
         Ok(())
@@ -192,6 +195,28 @@ fn nothing_is_installed_once_closed() {
         tables.close();
         let error = tables.install(FaultId(1), &cut(&[Hook::Forward], 1)).expect_err("closed");
         expect!["the agent is ending and installs nothing more"].assert_eq(&error.to_string());
+        Ok(())
+    });
+}
+
+#[test]
+fn whatever_is_matched_is_read_back_from_the_kernel() {
+    in_a_namespace_of_its_own(|| {
+        let mut dropping = FaultTables::open("r")?;
+        let mut refusing = FaultTables::open_refusing("r")?;
+        let with = |hooks: &[Hook], matched| Cut { matched, ..cut(hooks, 2) };
+        for matched in [Matched::Everything, Matched::AllButTcp, Matched::Port { port: 2888 }] {
+            let wanted = with(&Hook::ALL, matched);
+            assert_eq!(dropping.install(FaultId(1), &wanted)?.cut, wanted);
+        }
+        for port in [None, Some(2181)] {
+            let wanted = with(&[Hook::Input, Hook::Output], Matched::Refused { port });
+            assert_eq!(refusing.install(FaultId(1), &wanted)?.cut, wanted);
+        }
+        // Each kind heals its own only.
+        assert_eq!(dropping.heal(), (vec![tally(1)], vec![]));
+        assert_eq!(refusing.in_force()?.len(), 1);
+        assert_eq!(refusing.heal(), (vec![tally(1)], vec![]));
         Ok(())
     });
 }

@@ -11,6 +11,9 @@ use crate::op::NodeName;
 
 const MAGIC: &[u8; 16] = b"stormglass probe";
 
+/// The bytes of a probe, without headers.
+pub const PROBE_LENGTH: usize = 32;
+
 /// What a probe carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
@@ -21,8 +24,8 @@ pub struct Packet {
 }
 
 impl Packet {
-    pub fn encode(self) -> [u8; 32] {
-        let mut bytes = [0; 32];
+    pub fn encode(self) -> [u8; PROBE_LENGTH] {
+        let mut bytes = [0; PROBE_LENGTH];
         bytes[..16].copy_from_slice(MAGIC);
         bytes[16..24].copy_from_slice(&self.round.to_be_bytes());
         bytes[24..28].copy_from_slice(&self.link.to_be_bytes());
@@ -31,7 +34,7 @@ impl Packet {
     }
 
     pub fn decode(bytes: &[u8]) -> Option<Packet> {
-        (bytes.len() == 32 && bytes.starts_with(MAGIC)).then_some(())?;
+        (bytes.len() == PROBE_LENGTH && bytes.starts_with(MAGIC)).then_some(())?;
         let round = u64::from_be_bytes(take(bytes, 16)?);
         let link = u32::from_be_bytes(take(bytes, 24)?);
         let attempt = u32::from_be_bytes(take(bytes, 28)?);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::nemesis::{FailoverLoop, Pacing};
 
 fn anomaly(kind: &str) -> Anomaly {
     Anomaly {
@@ -35,6 +36,7 @@ fn fault(flags: &str) -> FaultSummary {
         installed: flags.contains('i'),
         felt: flags.contains('f'),
         healed: flags.contains('h'),
+        momentary: false,
         times: 1,
         skipped: 0,
         why: "no packet matched".to_owned(),
@@ -75,6 +77,7 @@ fn row(world: World, words: &str, flags: &str) -> Judgement {
     judge(&Case {
         findings: &[finding(verdict, &kinds)],
         faults: &[fault(flags)],
+        failovers: None,
         harness: &harness,
         interrupted,
         expectations: &expectations,
@@ -169,10 +172,51 @@ fn a_run_without_findings_is_unknown() {
     let case = Case {
         findings: &[],
         faults: &[],
+        failovers: None,
         harness: &[],
         interrupted: false,
         expectations: &[],
         identity: &identity,
     };
     assert_eq!((judge(&case).verdict, judge(&case).exit_code), ("unknown", 2));
+}
+
+#[test]
+fn a_loop_that_finished_nothing_leaves_the_run_undecided_and_one_off_its_pace_does_not() {
+    for (begun, finished, verdict, pacing) in [
+        (7, 0, "unknown", Pacing::TooSlow),
+        (7, 1, "valid", Pacing::TooSlow),
+        (7, 7, "valid", Pacing::TooFast),
+        // Whether it was begun at all is asked of the fault's summary.
+        (0, 0, "valid", Pacing::TooSlow),
+    ] {
+        let paced = FailoverLoop {
+            nemesis: "failover-loop".to_owned(),
+            target: 6,
+            at_least: 4,
+            at_most: 8,
+            begun,
+            finished,
+            reached_per_minute: 0.5,
+            failover_ms: None,
+            verdict: pacing,
+            words: String::new(),
+        };
+        let failovers = Failovers { loops: vec![paced], ..Failovers::default() };
+        let (variants, images) = (BTreeMap::new(), BTreeMap::new());
+        let nemeses = vec!["failover-loop".to_owned()];
+        let judgement = judge(&Case {
+            findings: &[finding(Verdict::Valid, &[])],
+            faults: &[fault("ifh")],
+            failovers: Some(&failovers),
+            harness: &[],
+            interrupted: false,
+            expectations: &[],
+            identity: &Identity { world: World::Sim, nemeses, variants, images },
+        });
+        assert_eq!(judgement.verdict, verdict, "{begun} {finished}");
+        if verdict == "unknown" {
+            assert_eq!(judgement.why, "failover-loop: no failover finished in 7 begun");
+        }
+    }
 }

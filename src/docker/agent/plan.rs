@@ -57,10 +57,11 @@ impl AgentPlan {
     }
 }
 
-/// The host's namespaces, and only what changing networks and looking at processes takes.
+/// The host's namespaces, and only what changing networks, and looking at processes and killing them,
+/// takes.
 fn host_config() -> HostConfig {
     let host = || Some("host".to_owned());
-    let capabilities = ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE"];
+    let capabilities = ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "KILL"];
     HostConfig {
         network_mode: host(),
         pid_mode: host(),

@@ -1,7 +1,13 @@
 //! Actions on containers and links, each proven before it is called installed.
 
+mod caps;
+mod connections;
+mod crash;
+mod expire;
+pub(super) mod interpose;
 mod links;
 mod process;
+mod stop;
 
 use std::time::Duration;
 
@@ -16,14 +22,33 @@ use crate::docker::node;
 const POLL: Duration = Duration::from_millis(10);
 
 pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::Result<Applied> {
+    let _alone = if looks_at_all(action) { Some(cluster.looking.lock().await) } else { None };
     let started = Instant::now();
     let mut applied = match action {
-        Action::Cut { fault, links, .. } => links::cut(cluster, *fault, links).await?,
-        Action::Join { fault, links, .. } => links::join(cluster, *fault, links).await?,
+        Action::Cut { fault, links, manner } => links::cut(cluster, *fault, links, *manner).await?,
+        Action::Join { fault, links, manner } => {
+            links::join(cluster, *fault, links, *manner).await?
+        }
+        Action::Sever { links, port } => connections::sever(cluster, links, *port).await?,
+        Action::Throttle { fault, links, bytes_per_second } => {
+            caps::throttle(cluster, *fault, links, *bytes_per_second).await?
+        }
+        Action::Unthrottle { fault, links, bytes_per_second } => {
+            caps::unthrottle(cluster, *fault, links, *bytes_per_second).await?
+        }
         Action::Kill { node } => process::kill(cluster, cluster.node(node)?).await?,
+        Action::Stop { node } => stop::stop(cluster, cluster.node(node)?).await?,
+        Action::Crash { node } => crash::crash(cluster, cluster.node(node)?).await?,
+        Action::Expire { node, session } => {
+            expire::expire(cluster, cluster.node(node)?, *session).await?
+        }
         Action::Start { node } => process::start(cluster, cluster.node(node)?).await?,
         Action::Pause { node } => process::pause(cluster, cluster.node(node)?).await?,
         Action::Resume { node } => process::resume(cluster, cluster.node(node)?).await?,
+        Action::Interpose { fault, taps, effect } => {
+            interpose::interpose(cluster, *fault, taps, effect).await?
+        }
+        Action::Withdraw { fault, taps, .. } => interpose::withdraw(cluster, *fault, taps).await?,
         other => Applied::Skipped { why: format!("this world cannot {} yet", other.name()) },
     };
     if let Applied::Installed { proof } | Applied::Indeterminate { proof: Some(proof), .. } =
@@ -32,6 +57,20 @@ pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::R
         proof.took_us = started.elapsed().as_micros() as u64;
     }
     Ok(applied)
+}
+
+/// Whether its proof looks at more than its own nodes: two at once would take each other's work for a
+/// failure of their own.
+fn looks_at_all(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Cut { .. }
+            | Action::Join { .. }
+            | Action::Throttle { .. }
+            | Action::Unthrottle { .. }
+            | Action::Skew { .. }
+            | Action::Unskew { .. }
+    )
 }
 
 /// Installed if every check holds, else indeterminate with the first that does not.

@@ -10,15 +10,16 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::agent::protocol::{Enrollment, Place};
-use crate::cluster::{CLIENTS, Node, NodeState, Role, Topology, View};
-use crate::docker::agent::{Agent, AgentPlan};
+use crate::cluster::{CLIENTS, NodeState, Topology, View};
+use crate::docker::agent::Agent;
+use crate::docker::cluster::making::{Making, Supervision};
 use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, Sightings, UpError, view};
 use crate::docker::engine::Engine;
-use crate::docker::logs::{self, LogStream, LogWatch};
-use crate::docker::network::{self, Network};
-use crate::docker::node::{self, Hold, Service};
+use crate::docker::logs::{self, LogWatch};
+use crate::docker::network;
+use crate::docker::node;
 use crate::docker::owner::Owner;
-use crate::docker::{Progress, images, sweep, zookeeper};
+use crate::docker::{Progress, images, sweep};
 use crate::op::NodeName;
 
 const LARGEST: usize = 200;
@@ -77,6 +78,7 @@ async fn start(
         async { Ok::<_, UpError>(images::resolve(engine, "zookeeper", chosen, progress).await?) };
     let own = async { Ok(engine.own_image().await?) };
     let (image, own_image) = try_join(image, own).await?;
+    let supervision = Supervision::of(engine, spec, &image.id).await?;
     let owner = Owner::current();
     let network = network::create(engine, &spec.run, &owner, spec.subnet).await?;
     progress("starting containers");
@@ -88,6 +90,7 @@ async fn start(
         owner: &owner,
         network: &network,
         own_image: &own_image,
+        supervision: supervision.as_ref(),
         log_watch: log_watch.clone(),
     };
     let topology = making.topology()?;
@@ -103,88 +106,12 @@ async fn start(
         images: vec![image],
         agent,
         cuts: Default::default(),
+        looking: Default::default(),
+        supervised: supervision.is_some(),
         log_watch,
         sightings,
+        paces: Default::default(),
     })
-}
-
-/// What every container of a run is made from.
-struct Making<'a> {
-    engine: &'a Engine,
-    spec: &'a ClusterSpec,
-    owner: &'a Owner,
-    network: &'a Network,
-    own_image: &'a str,
-    log_watch: Arc<LogWatch>,
-}
-
-impl Making<'_> {
-    fn topology(&self) -> Result<Topology, UpError> {
-        let node = |index: usize| {
-            let subnet = self.network.subnet;
-            let address = subnet.node(index).with_context(|| {
-                format!("subnet {subnet} has no room for {} nodes", self.spec.zookeepers)
-            })?;
-            let name: NodeName = format!("zookeeper{}", index + 1).into();
-            Ok(Node { name, role: Role::Zookeeper, address })
-        };
-        let nodes: Result<Vec<Node>, UpError> = (0..self.spec.zookeepers).map(node).collect();
-        Ok(Topology { nodes: nodes? })
-    }
-
-    async fn agent(&self) -> Result<Agent, UpError> {
-        let run = self.spec.run.as_str();
-        let mut plan = AgentPlan::new(run, self.own_image);
-        plan.container = format!("sg-{run}-agent");
-        plan.labels = self.owner.labels(&self.spec.run, None, "agent");
-        Ok(Agent::start(self.engine.api(), &plan).await?)
-    }
-
-    async fn nodes(&self, topology: &Topology, image: &str) -> Result<Vec<DockerNode>, UpError> {
-        let ensemble: Vec<Ipv4Addr> = topology.nodes.iter().map(|node| node.address).collect();
-        let nodes = topology.nodes.iter().enumerate();
-        let making = nodes.map(|(index, node)| self.node(node, index + 1, &ensemble, image));
-        try_join_all(making).await
-    }
-
-    async fn node(
-        &self,
-        node: &Node,
-        server_id: usize,
-        ensemble: &[Ipv4Addr],
-        image: &str,
-    ) -> Result<DockerNode, UpError> {
-        let run = &self.spec.run;
-        let labels = |role: &str| self.owner.labels(run, Some(&node.name), role);
-        let hold = Hold {
-            name: format!("sg-{run}-{}-hold", node.name),
-            image: self.own_image,
-            network: &self.network.name,
-            address: node.address,
-            hostname: &node.name,
-            labels: labels("hold"),
-        };
-        let failed = || format!("make the containers of {}", node.name);
-        let hold = node::start_hold(self.engine, hold).await.with_context(failed)?;
-        check_address(self.engine, node.address).await?;
-        let service = Service {
-            name: format!("sg-{run}-{}", node.name),
-            image,
-            hold: &hold,
-            environment: zookeeper::environment(server_id),
-            files: zookeeper::files(server_id, ensemble),
-            limits: self.spec.limits,
-            labels: labels(node.role.name()),
-        };
-        let service = node::create_service(self.engine, service).await.with_context(failed)?;
-        node::start(self.engine, &service).await.with_context(failed)?;
-        let folder = logs::folder(&self.spec.results, &node.name);
-        let watch = self.log_watch.clone();
-        let log = LogStream::follow(self.engine, node.name, &service, &folder, watch).await;
-        let log = log.with_context(|| format!("write the log in {}", folder.display()))?;
-        let client_address = zookeeper::client_address(node.address);
-        Ok(DockerNode { name: node.name, client_address, hold, service, log })
-    }
 }
 
 /// Proves that this host reaches a container's address.

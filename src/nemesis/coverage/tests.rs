@@ -6,7 +6,12 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::checker::text::{history, merge, record};
-use crate::cluster::{Check, Link};
+use crate::cluster::{
+    Action, Check, Clock, Effect, FaultId, Form, Link, MessageRule, MessageSeen, Proof,
+    SessionPick, Side, Tap, Toxic,
+};
+use crate::nemesis::{Deed, Phase};
+use crate::op::Event;
 
 const FAULT: FaultId = FaultId(1);
 
@@ -62,9 +67,12 @@ fn work(then: &str) -> History {
     history(&(text + then))
 }
 
+fn named(fault: &str) -> NamedNemesis {
+    NamedNemesis { fault: fault.into(), target: "leader".into(), ..NamedNemesis::default() }
+}
+
 fn check(work: &History, records: Vec<Event>, expected: Expect) {
-    let named = [NamedNemesis { fault: "storm".to_owned(), target: "leader".to_owned() }];
-    let summaries = coverage(&merge(work, records), &named);
+    let summaries = coverage(&merge(work, records), &[named("storm")]).summaries;
     assert_eq!(summaries.len(), 1);
     let FaultSummary { installed, felt, healed, times, skipped, why, .. } = &summaries[0];
     let flags = [(installed, "installed"), (felt, "felt"), (healed, "healed")];
@@ -185,11 +193,179 @@ fn a_heal_that_is_not_proven_is_told() {
 #[test]
 fn nemeses_that_nobody_named_are_summarised_by_their_nodes() {
     let history = merge(&work(""), healed_cut(3));
-    let summaries = coverage(&history, &[]);
+    let summaries = coverage(&history, &[]).summaries;
     assert_eq!(summaries.len(), 1);
     assert_eq!((&*summaries[0].fault, &*summaries[0].target), ("storm", "n1"));
-    let two = ["storm", "kill"]
-        .map(|fault| NamedNemesis { fault: fault.to_owned(), target: "one".to_owned() });
-    let names: Vec<String> = coverage(&history, &two).into_iter().map(|s| s.fault).collect();
+    let two = ["storm", "kill"].map(named);
+    let summaries = coverage(&history, &two).summaries;
+    let names: Vec<String> = summaries.into_iter().map(|summary| summary.fault).collect();
     assert_eq!(names, ["storm", "kill"]);
+}
+
+fn interpose(effect: Effect) -> Action {
+    let (side, port, peers) = (Side::Inbound, 2181, BTreeSet::new());
+    let tap = Tap { node: "n1".into(), side, port, peers };
+    Action::Interpose { fault: FAULT, taps: BTreeSet::from([tap]), effect }
+}
+
+fn message(form: Form) -> Action {
+    let pattern = "zookeeper set /sg/*".parse().expect("a pattern");
+    interpose(Effect::Message(MessageRule { pattern, form, nth: 1, times: None, delay: None }))
+}
+
+fn hit() -> Event {
+    let message = MessageSeen {
+        request: "set /sg/r/1".into(),
+        subject: None,
+        reply: None,
+        applied: true,
+        connection: String::new(),
+        form: Form::Hold,
+        nth: 1,
+    };
+    let (fault, node, happened) = (FAULT, "n1".into(), 0);
+    record(104.0, "storm", &FaultRecord::Hit { fault, node, message, happened })
+}
+
+/// The four figures of the only cell, and what had to be healed.
+fn cell(work: &History, records: Vec<Event>) -> String {
+    let cells = coverage(&merge(work, records), &[named("storm")]).cells;
+    assert_eq!(cells.len(), 1, "{cells:?}");
+    let CoverageCell { role, begun, installed, felt, lasting, healed, .. } = &cells[0];
+    format!("{role} {begun} {installed} {felt} {healed}/{lasting}")
+}
+
+/// What this action gives when proven, with so many packets counted at its end.
+fn acted(action: Action, packets: Option<u64>) -> Vec<Event> {
+    match action.undo() {
+        Some(undo) => fault(vec![done(action, true, None)], Some(vec![done(undo, true, packets)])),
+        None => fault(vec![done(action, true, packets)], Some(Vec::new())),
+    }
+}
+
+#[test]
+fn every_kind_of_action_has_its_own_evidence() {
+    let node = || "n1".into();
+    let links = || BTreeSet::from([Link { from: "n1".into(), to: "n2".into() }]);
+    let wall = |by_ns| Action::Skew { node: node(), clock: Clock::Wall, by_ns };
+    let (quiet, lost) = (work(""), work("99.9 0@n1 invoke read nil\n105 0@n1 info read nil"));
+    let throttle = || Action::Throttle { fault: FAULT, links: links(), bytes_per_second: 9 };
+    let sever = || Action::Sever { links: links(), port: None };
+    let reset = || interpose(Effect::Toxic(Toxic::Reset { after_bytes: 0 }));
+    for (action, packets, work, expected) in [
+        // Felt by themselves.
+        (kill(), None, &quiet, "n 1 1 1 1/1"),
+        (Action::Stop { node: node() }, None, &quiet, "n 1 1 1 1/1"),
+        (Action::Crash { node: node() }, None, &quiet, "n 1 1 1 0/0"),
+        (
+            Action::Expire { node: node(), session: SessionPick::Nth(0) },
+            None,
+            &quiet,
+            "n 1 1 1 0/0",
+        ),
+        // By what was counted, or else by operations.
+        (cut(), Some(3), &quiet, "n 1 1 1 1/1"),
+        (cut(), Some(0), &quiet, "n 1 1 0 1/1"),
+        (cut(), Some(0), &lost, "n 1 1 1 1/1"),
+        (throttle(), Some(3), &quiet, "n 1 1 1 1/1"),
+        (throttle(), Some(0), &quiet, "n 1 1 0 1/1"),
+        (throttle(), None, &lost, "n 1 1 1 1/1"),
+        (reset(), Some(3), &quiet, "n 1 1 1 1/1"),
+        (reset(), None, &quiet, "n 1 1 0 1/1"),
+        (sever(), Some(2), &quiet, "n 1 1 1 0/0"),
+        (sever(), Some(0), &quiet, "n 1 1 0 0/0"),
+        (sever(), Some(0), &lost, "n 1 1 1 0/0"),
+        // By operations alone.
+        (Action::Pause { node: node() }, None, &quiet, "n 1 1 0 1/1"),
+        (Action::Pause { node: node() }, None, &lost, "n 1 1 1 1/1"),
+        // By what was counted alone: other faults may have lost that operation.
+        (message(Form::Hold), Some(1), &quiet, "n 1 1 1 1/1"),
+        (message(Form::Hold), Some(0), &lost, "n 1 1 0 1/1"),
+        (message(Form::Watch), Some(9), &lost, "n 1 1 0 1/1"),
+        (wall(7), Some(5), &quiet, "n 1 1 1 1/1"),
+        (wall(7), Some(0), &lost, "n 1 1 0 1/1"),
+        // Where readings are not counted, the proof has read the clock where it stood.
+        (wall(7), None, &quiet, "n 1 1 1 1/1"),
+    ] {
+        let told = format!("{action:?} {packets:?}");
+        assert_eq!(cell(work, acted(action, packets)), expected, "{told}");
+    }
+}
+
+#[test]
+fn a_hit_is_felt_before_anything_is_taken_back() {
+    let mut records = fault(vec![done(message(Form::Hold), true, None)], None);
+    records.push(hit());
+    assert_eq!(cell(&work(""), records), "n 1 1 1 0/1");
+}
+
+#[test]
+fn an_unproven_installation_and_an_unproven_heal_are_not_counted() {
+    let undo = || cut().undo().expect("lasting");
+    let healed = || Some(vec![done(undo(), true, Some(3))]);
+    for (began, ended, expected) in [
+        (vec![doubtful(cut())], healed(), "n 1 0 0 1/1"),
+        (vec![done(cut(), false, None)], healed(), "n 1 0 0 1/1"),
+        (vec![done(cut(), true, None)], None, "n 1 1 0 0/1"),
+        (vec![done(cut(), true, None)], Some(vec![doubtful(undo())]), "n 1 1 0 0/1"),
+        (vec![not_done(kill())], Some(vec![]), "n 1 0 0 0/0"),
+    ] {
+        assert_eq!(cell(&work(""), fault(began, ended)), expected);
+    }
+}
+
+#[test]
+fn momentary_faults_need_no_heal_even_if_their_end_is_not_told() {
+    let crash = Action::Crash { node: "n1".into() };
+    let summary = |records| {
+        let summaries = coverage(&merge(&work(""), records), &[named("storm")]).summaries;
+        (summaries[0].healed, summaries[0].momentary)
+    };
+    assert_eq!(summary(fault(vec![done(crash.clone(), true, None)], None)), (true, true));
+    let mut lost = fault(vec![done(crash, true, None)], None);
+    lost.truncate(1);
+    assert_eq!(summary(lost), (true, false));
+    assert_eq!(summary(acted(cut(), Some(3))), (true, false));
+}
+
+#[test]
+fn cells_tell_in_which_phase_something_happened() {
+    let mut records = acted(cut(), Some(3));
+    for (at, phase) in [(0.0, Phase::Main), (105.0, Phase::Heal), (120.0, Phase::Recover)] {
+        records.push(record(at, "phase", &FaultRecord::Phase { phase }));
+    }
+    let cells = coverage(&merge(&work(""), records), &[named("storm")]).cells;
+    let told: Vec<_> =
+        cells.iter().map(|cell| (cell.phase, cell.begun, cell.felt, cell.healed)).collect();
+    assert_eq!(told, [(Phase::Main, 1, 1, 0), (Phase::Heal, 0, 0, 1)]);
+}
+
+#[test]
+fn a_fault_on_two_roles_is_felt_where_it_was_felt() {
+    let pause = |node: &str| Action::Pause { node: node.into() };
+    let deeds = |change: fn(Action) -> Action| {
+        ["n1", "store7"].map(|node| done(change(pause(node)), true, None)).to_vec()
+    };
+    let mut records =
+        fault(deeds(|action| action), Some(deeds(|action| action.undo().expect("lasting"))));
+    let targets = vec!["n1".into(), "store7".into()];
+    let actions = vec![pause("n1"), pause("store7")];
+    records[0] = record(99.9, "storm", &FaultRecord::Begin { fault: FAULT, targets, actions });
+    let work = work("101 0@n1 invoke read nil\n105 0@n1 info read nil");
+    let cells = coverage(&merge(&work, records), &[named("storm")]).cells;
+    let told: Vec<_> = cells.iter().map(|cell| (&*cell.role, cell.installed, cell.felt)).collect();
+    assert_eq!(told, [("n", 1, 1), ("store", 1, 0)]);
+}
+
+#[test]
+fn what_never_began_has_a_cell_of_zeros_and_reasons() {
+    let skipped = |why: &str| {
+        record(100.0, "storm", &FaultRecord::Skipped { fault: FAULT, why: why.to_owned() })
+    };
+    let records =
+        vec![skipped("no leader"), skipped("this world has no clocks"), skipped("no leader")];
+    assert_eq!(cell(&work(""), records.clone()), " 0 0 0 0/0");
+    let told = coverage(&merge(&work(""), records), &[named("storm")]).skipped;
+    let told: Vec<_> = told.iter().map(|skipped| (&*skipped.why, skipped.times)).collect();
+    assert_eq!(told, [("no leader", 2), ("this world has no clocks", 1)]);
 }

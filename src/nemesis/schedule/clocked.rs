@@ -22,6 +22,11 @@ impl Clocked {
         clocked
     }
 
+    /// At exactly this time, once.
+    pub fn once(at: Nanos) -> Clocked {
+        Clocked { due: Some((at, 0)), every: None, jitter: 0, rng: Rng::from_seed(0) }
+    }
+
     fn lateness(&mut self) -> Nanos {
         if self.jitter == 0 { 0 } else { self.rng.below(self.jitter + 1) }
     }
@@ -34,7 +39,7 @@ impl Clocked {
     pub fn begun(&mut self, now: Nanos, lasts: Nanos) {
         let Some((planned, _)) = self.due.take() else { return };
         if let Some(every) = self.every {
-            let next = (planned + every).max(now + lasts);
+            let next = (planned + every).max(now.saturating_add(lasts));
             self.due = Some((next, self.lateness()));
         }
     }

@@ -282,3 +282,38 @@ fn a_random_order_draws_by_weight_and_repeats_with_its_seed() {
     let first = drawn.iter().filter(|fault| **fault == 0).count() as f64 / drawn.len() as f64;
     assert!(drawn.len() > 900 && (0.7..0.8).contains(&first), "{first} of {}", drawn.len());
 }
+
+#[test]
+fn a_given_schedule_keeps_its_times() {
+    use crate::cluster::Action;
+    use crate::nemesis::script::ScriptEntry;
+    let entry = |at, until: Option<u64>, action| ScriptEntry {
+        nemesis: "n".into(),
+        at: Span::seconds(at),
+        until: until.map(Span::seconds),
+        targets: Vec::new(),
+        actions: vec![action],
+    };
+    let node = || "zookeeper1".into();
+    let script = Script {
+        entries: vec![
+            entry(3, Some(5), Action::Kill { node: node() }),
+            entry(4, None, Action::Crash { node: node() }),
+            entry(7, None, Action::Pause { node: node() }),
+        ],
+    };
+    let mut schedule = Schedule::scripted(&script, 60 * SECOND);
+    let mut found = steps(&mut schedule, 0);
+    let last = found.pop().expect("steps");
+    assert_eq!(last.1, Step::End { fault: 2 });
+    assert!(last.0 > 60, "what has no end lasts until the heal");
+    assert_eq!(
+        found,
+        [
+            (3, Step::Begin { fault: 0 }),
+            (4, Step::Begin { fault: 1 }),
+            (5, Step::End { fault: 0 }),
+            (7, Step::Begin { fault: 2 })
+        ]
+    );
+}

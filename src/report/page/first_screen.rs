@@ -113,10 +113,23 @@ fn repro(page: &Page) -> Markup {
                 pre #repro tabindex="0" { code { (command(&page.results.repro)) } }
                 button.copy type="button" data-copy="repro" hidden { "Copy" }
             }
+            @if !page.input.schedule.is_empty() {
+                p.quiet { "With the very same faults at the same times: add "
+                    code { "--schedule " (schedule(page)) } " (" a href=(page.input.schedule) { (page.input.schedule) } ")"
+                }
+            }
             @if !page.input.folder.is_empty() {
                 p.quiet { "Everything recorded: " code { (page.input.folder) } }
             }
         }
+    }
+}
+
+/// The schedule's path, as the reader would name it.
+fn schedule(page: &Page) -> String {
+    match page.input.folder {
+        "" => page.input.schedule.to_owned(),
+        folder => format!("{folder}/{}", page.input.schedule),
     }
 }
 
@@ -150,11 +163,37 @@ fn faults(page: &Page) -> Markup {
                             th scope="row" { (fault.fault) span.target { "target: " (fault.target) } }
                             td { (yes_no(fault.installed)) }
                             td { (yes_no(fault.felt)) }
-                            td { (yes_no(fault.healed)) }
+                            @if fault.momentary && fault.healed {
+                                td.quiet title="over at once: it leaves nothing to undo" { "–" }
+                            } @else { td { (yes_no(fault.healed)) } }
                             td.words { (fault_sentence(fault)) }
                         } } }
                     }
                 }))
+                (what_came_of_them(page.results))
+            }
+        }
+    }
+}
+
+/// The first hit and the pace of failovers, in one line each.
+fn what_came_of_them(results: &Results) -> Markup {
+    html! {
+        @if let Some(hit) = results.hits.first() {
+            p.came-of {
+                a href="#hits" { (words::plural(results.hits_total as usize, "hit", "hits")) } " "
+                (words::shorten(&hit.words, 400))
+            }
+        }
+        @if let Some(failovers) = &results.failovers {
+            @for paced in &failovers.loops {
+                p.came-of { a href="#failovers" { "Failovers" } " " (paced.nemesis) " is " (paced.words) "." }
+            }
+            @if failovers.loops.is_empty() {
+                p.came-of {
+                    a href="#failovers" { "Failovers" } " "
+                    (words::plural(failovers.reigns.len(), "reign was seen.", "reigns were seen."))
+                }
             }
         }
     }

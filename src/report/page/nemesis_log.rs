@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 
 use super::{Page, moment_cell, scroll_box};
-use crate::cluster::{Applied, Proof};
+use crate::cluster::{Action, Applied, Check, Proof};
 use crate::nemesis::Deed;
+use crate::report::fault_kind::counted;
 use crate::report::steps::{Step, outcome, steps};
 use crate::report::words;
 
@@ -43,7 +44,7 @@ fn row_markup(row: &Step) -> Markup {
     html! {
         tr.bad[row.is_bad] {
             (moment_cell(row.at))
-            td { (row.fault) }
+            td { @if let Some(family) = row.family { span.kind.(family.name()) {} } (row.fault) }
             td { (row.name) }
             td.words { (row.what) }
             td.words {
@@ -67,27 +68,32 @@ fn deed_markup(deed: &Deed) -> Markup {
     html! {
         div.deed {
             p { b { (deed.action.name()) } " " (deed.action.object()) ": " (outcome(&deed.outcome)) }
-            @if let Some(proof) = proof { (proof_markup(proof)) }
+            @if let Some(proof) = proof { (proof_markup(&deed.action, proof)) }
         }
     }
 }
 
-fn proof_markup(proof: &Proof) -> Markup {
+fn proof_markup(action: &Action, proof: &Proof) -> Markup {
     html! {
         ul.proof-lines {
-            @for check in proof.checks.iter().take(CHECKS_MAX) {
-                li {
-                    (super::yes_no(check.holds)) " " code { (check.what) } ": expected "
-                    (check.expected) ", saw " (check.seen)
-                }
-            }
+            @for check in proof.checks.iter().take(CHECKS_MAX) { (check_line(check)) }
             @if proof.checks.len() > CHECKS_MAX {
                 li { "and " (proof.checks.len() - CHECKS_MAX) " more probes" }
             }
-            @if let Some(packets) = proof.packets {
-                li { (words::count(packets)) " packets of the workload were stopped" }
+            @if let (Some(packets), Some(what)) = (proof.packets, counted(action)) {
+                li { (words::count(packets)) " " (what) }
             }
             li { "took " (words::duration(proof.took_us.saturating_mul(1_000))) }
+        }
+    }
+}
+
+/// One thing looked at: whether it was as expected, and what was seen.
+pub(super) fn check_line(check: &Check) -> Markup {
+    html! {
+        li {
+            (super::yes_no(check.holds)) " " code { (check.what) } ": expected "
+            (check.expected) ", saw " (check.seen)
         }
     }
 }

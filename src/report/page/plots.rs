@@ -74,12 +74,16 @@ fn sample_note(scatter: &Scatter) -> Markup {
 
 fn bands_note(page: &Page) -> Markup {
     let windows = &page.digest.windows;
+    let moments = windows.iter().filter(|window| window.momentary).count();
+    let stretches = windows.len() - moments;
     html! {
         p.quiet {
-            @if windows.is_empty() {
-                "No fault was in force in this run. "
-            } @else {
-                "Shaded: faults in force (" (words::plural(windows.len(), "time", "times")) "). "
+            @if windows.is_empty() { "No fault was in force in this run. " }
+            @if stretches > 0 {
+                "Shaded: faults in force (" (words::plural(stretches, "time", "times")) "). "
+            }
+            @if moments > 0 {
+                "Lines: faults over at once (" (words::plural(moments, "time", "times")) "). "
             }
             "Drag across a plot to zoom, double-click to see the whole run."
         }

@@ -1,10 +1,19 @@
 //! The simulated cluster as the run loop uses it.
 
+mod clocks;
+mod interposers;
+mod links;
+mod lookouts;
+mod processes;
+mod toxics;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::*;
-use crate::cluster::{Coordination, CreateMode, FaultId, Link, Proof};
+use crate::cluster::{
+    Coordination, CreateMode, Effect, FaultId, Link, Manner, Needs, Proof, Side, Tap,
+};
 
 const TIMEOUT: Duration = Duration::from_secs(4);
 
@@ -37,6 +46,68 @@ async fn skipped(cluster: &SimCluster, action: &Action) -> String {
         Applied::Skipped { why } => why,
         other => panic!("{action:?}: {other:?}"),
     }
+}
+
+/// Performs an action that must not act at all.
+async fn refused(cluster: &SimCluster, action: &Action) -> String {
+    cluster.apply(action).await.unwrap_err().to_string()
+}
+
+fn both_ways(one: &str, other: &str) -> BTreeSet<Link> {
+    [link(one, other), link(other, one)].into()
+}
+
+fn cut_so(fault: u32, links: BTreeSet<Link>, manner: Manner) -> Action {
+    Action::Cut { fault: FaultId(fault), links, manner }
+}
+
+async fn leader(cluster: &SimCluster) -> NodeName {
+    cluster.view().await.leaders().next().copied().expect("somebody leads")
+}
+
+async fn followers(cluster: &SimCluster) -> Vec<NodeName> {
+    let leader = leader(cluster).await;
+    cluster.topology().names().copied().filter(|name| *name != leader).collect()
+}
+
+async fn epoch(cluster: &SimCluster) -> u64 {
+    let view = cluster.view().await;
+    let leads = view.nodes.values().find(|node| node.leads);
+    leads.and_then(|node| node.epoch).expect("a leader tells its epoch")
+}
+
+async fn session(cluster: &SimCluster, node: &str) -> ModelSession {
+    cluster.connect(&node.into(), TIMEOUT).await.expect("the server serves")
+}
+
+async fn seconds(count: u64) {
+    tokio::time::sleep(Duration::from_secs(count)).await;
+}
+
+/// How long something takes, in milliseconds of virtual time.
+async fn timed<T>(what: impl Future<Output = T>) -> (T, u64) {
+    let began = tokio::time::Instant::now();
+    let result = what.await;
+    (result, began.elapsed().as_millis() as u64)
+}
+
+fn tap(node: &str, side: Side, port: u16, peers: &[&str]) -> Tap {
+    let peers = peers.iter().map(|peer| NodeName::from(*peer)).collect();
+    Tap { node: node.into(), side, port, peers }
+}
+
+/// Where clients come in.
+fn client_tap(node: &str) -> Tap {
+    tap(node, Side::Inbound, 2181, &[CLIENTS])
+}
+
+async fn prepare(cluster: &SimCluster, taps: impl IntoIterator<Item = Tap>) {
+    let needs = Needs { taps: taps.into_iter().collect(), ..Needs::default() };
+    cluster.prepare(&needs).await.unwrap();
+}
+
+fn interpose(fault: u32, tap: Tap, effect: Effect) -> Action {
+    Action::Interpose { fault: FaultId(fault), taps: [tap].into(), effect }
 }
 
 fn told(proof: &Proof) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! A connection: two ends, two pipes, and who has closed.
+//! A connection: two ends, two pipes, who has closed, and who has lost it.
 
 use super::pipe::Pipe;
 
@@ -38,6 +38,11 @@ pub(super) struct Connection<M> {
     pub(super) established: bool,
     pub(super) caller_closed: bool,
     pub(super) callee_closed: bool,
+    /// An end whose kernel has been told by a reset that there is no connection.
+    pub(super) caller_gone: bool,
+    pub(super) callee_gone: bool,
+    /// Nothing goes to the caller any more, and it is not told.
+    pub(super) muted: bool,
     pub(super) to_caller: Pipe<M>,
     pub(super) to_callee: Pipe<M>,
 }
@@ -52,6 +57,9 @@ impl<M> Connection<M> {
             established: false,
             caller_closed: false,
             callee_closed: false,
+            caller_gone: false,
+            callee_gone: false,
+            muted: false,
             to_caller: Pipe::default(),
             to_callee: Pipe::default(),
         }
@@ -79,6 +87,20 @@ impl<M> Connection<M> {
         match side {
             Side::Caller => self.caller_closed = true,
             Side::Callee => self.callee_closed = true,
+        }
+    }
+
+    pub(super) fn is_gone(&self, side: Side) -> bool {
+        match side {
+            Side::Caller => self.caller_gone,
+            Side::Callee => self.callee_gone,
+        }
+    }
+
+    pub(super) fn lose(&mut self, side: Side) {
+        match side {
+            Side::Caller => self.caller_gone = true,
+            Side::Callee => self.callee_gone = true,
         }
     }
 

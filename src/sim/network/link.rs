@@ -1,9 +1,9 @@
-//! One direction between two nodes: how long packets take, which are lost, and who has cut it.
+//! One direction between two hosts: how long packets take, which are lost, who has cut or capped it.
 
 use std::collections::BTreeMap;
 
-use crate::cluster::FaultId;
-use crate::op::{MILLISECOND, Nanos};
+use crate::cluster::{FaultId, Manner, Refusal};
+use crate::op::{MILLISECOND, Nanos, SECOND};
 use crate::rng::Rng;
 
 /// One packet in this many takes much longer than the others, as on real hosts.
@@ -12,19 +12,33 @@ const SPIKE: Nanos = 3 * MILLISECOND;
 /// The first retransmission timeout of TCP; it doubles with each loss in a row.
 pub const RETRANSMIT_FIRST: Nanos = 200 * MILLISECOND;
 
+/// A rule that lets nothing pass: whose it is, and how it refuses what.
+pub type Rule = (FaultId, Manner);
+
+#[derive(Clone, Copy, Debug)]
+struct Cap {
+    bytes_per_second: u64,
+    /// Packets that it held up.
+    delayed: u64,
+}
+
 /// A direction between two hosts.
 #[derive(Clone, Debug)]
 pub struct Link {
     base: Nanos,
     jitter: Nanos,
     loss: f64,
-    /// The faults that cut it now, each with the packets of the workload that it dropped.
-    cuts: BTreeMap<FaultId, u64>,
+    /// The rules that cut it now, each with the packets of the workload that it dropped.
+    cuts: BTreeMap<Rule, u64>,
+    caps: BTreeMap<FaultId, Cap>,
+    /// When what a cap has let in will all be out.
+    free_at: Nanos,
 }
 
 impl Link {
     pub fn new(base: Nanos, jitter: Nanos) -> Link {
-        Link { base, jitter, loss: 0.0, cuts: BTreeMap::new() }
+        let (cuts, caps) = (BTreeMap::new(), BTreeMap::new());
+        Link { base, jitter, loss: 0.0, cuts, caps, free_at: 0 }
     }
 
     /// A link as between containers on one host, with its own mean drawn from the stream.
@@ -57,33 +71,77 @@ impl Link {
         latency
     }
 
-    /// False where this fault has cut the link before.
-    pub fn cut(&mut self, fault: FaultId) -> bool {
-        if self.cuts.contains_key(&fault) {
+    /// False where this fault has cut the link so before.
+    pub fn cut(&mut self, fault: FaultId, manner: Manner) -> bool {
+        let rule = (fault, manner);
+        if self.cuts.contains_key(&rule) {
             return false;
         }
-        self.cuts.insert(fault, 0);
+        self.cuts.insert(rule, 0);
         true
     }
 
-    /// Removes the cut of this fault and tells how many packets it dropped.
-    pub fn join(&mut self, fault: FaultId) -> Option<u64> {
-        self.cuts.remove(&fault)
+    /// Removes this cut of this fault and tells how many packets it dropped.
+    pub fn join(&mut self, fault: FaultId, manner: Manner) -> Option<u64> {
+        self.cuts.remove(&(fault, manner))
     }
 
-    pub fn is_cut(&self) -> bool {
-        !self.cuts.is_empty()
+    /// The first rule that concerns a packet, which is the one that acts.
+    pub fn rule(&self, concerns: impl Fn(Option<u16>) -> bool) -> Option<Rule> {
+        self.cuts.keys().find(|(_, manner)| concerns(manner.port)).copied()
     }
 
-    /// The fault whose rule comes first, which is the one that drops.
-    pub fn cut_by(&self) -> Option<FaultId> {
-        self.cuts.keys().next().copied()
-    }
-
-    /// Counts a packet that the cut drops.
-    pub fn drop_packet(&mut self) {
-        if let Some(mut first) = self.cuts.first_entry() {
-            *first.get_mut() += 1;
+    /// Counts a packet that this rule drops.
+    pub fn drop_packet(&mut self, rule: Rule) {
+        if let Some(dropped) = self.cuts.get_mut(&rule) {
+            *dropped += 1;
         }
     }
+
+    /// False where this fault caps the link already.
+    pub fn throttle(&mut self, fault: FaultId, bytes_per_second: u64) -> bool {
+        if self.caps.contains_key(&fault) {
+            return false;
+        }
+        self.caps.insert(fault, Cap { bytes_per_second, delayed: 0 });
+        true
+    }
+
+    /// Removes the cap of this fault and tells how many packets it held up.
+    pub fn unthrottle(&mut self, fault: FaultId) -> Option<u64> {
+        let cap = self.caps.remove(&fault)?;
+        self.free_at = 0;
+        Some(cap.delayed)
+    }
+
+    /// The lowest cap and whose it is.
+    pub fn cap(&self) -> Option<(FaultId, u64)> {
+        let lowest = self.caps.iter().min_by_key(|(_, cap)| cap.bytes_per_second);
+        lowest.map(|(fault, cap)| (*fault, cap.bytes_per_second))
+    }
+
+    pub fn is_capped(&self) -> bool {
+        !self.caps.is_empty()
+    }
+
+    /// How long a packet waits until all before it and the packet itself have gone out.
+    pub fn serialize(&mut self, now: Nanos, bytes: u64, counted: bool) -> Nanos {
+        let Some((fault, bytes_per_second)) = self.cap() else { return 0 };
+        if counted && let Some(cap) = self.caps.get_mut(&fault) {
+            cap.delayed += 1;
+        }
+        self.free_at = self.free_at.max(now).saturating_add(duration(bytes, bytes_per_second));
+        self.free_at - now
+    }
+}
+
+/// How long so many bytes take at this rate.
+pub fn duration(bytes: u64, bytes_per_second: u64) -> Nanos {
+    let nanos = u128::from(bytes) * u128::from(SECOND) / u128::from(bytes_per_second.max(1));
+    nanos.min(u128::from(u64::MAX / 4)) as Nanos
+}
+
+/// Whether a refused packet is answered.
+pub fn answers(rule: Rule) -> bool {
+    rule.1.refusal == Refusal::Reset
 }

@@ -20,18 +20,22 @@ pub enum Segment<M> {
     Refuse,
     Data(M),
     Close,
+    /// The end that gets it has lost the connection, whatever was under way.
+    Reset,
 }
 
 #[derive(Debug)]
 pub struct Pipe<M> {
-    /// Scheduled to arrive, one event each.
-    pub transit: VecDeque<Segment<M>>,
+    /// Scheduled to arrive, each when it is due.
+    pub transit: VecDeque<(Nanos, Segment<M>)>,
     /// In the sender's buffer, waiting for a retransmission to pass.
     pub held: VecDeque<Segment<M>>,
     /// No segment overtakes another.
     pub last_arrival: Nanos,
     /// Delivered while the way back was cut, so that no acknowledgement came.
     pub unacknowledged: u8,
+    /// When what toxics have let in will all be out.
+    pub busy_until: Nanos,
     attempt: u32,
 }
 
@@ -42,6 +46,7 @@ impl<M> Default for Pipe<M> {
             held: VecDeque::new(),
             last_arrival: 0,
             unacknowledged: 0,
+            busy_until: 0,
             attempt: 0,
         }
     }
@@ -57,5 +62,11 @@ impl<M> Pipe<M> {
 
     pub fn passed(&mut self) {
         self.attempt = 0;
+    }
+
+    /// Forgets all that is under way.
+    pub fn clear(&mut self) {
+        self.transit.clear();
+        self.held.clear();
     }
 }

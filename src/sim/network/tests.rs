@@ -1,13 +1,22 @@
 //! Connections under cuts, loss and death, without any server.
 
 use super::*;
-use crate::cluster::FaultId;
+use crate::cluster::{FaultId, Manner, Refusal};
 use crate::op::{MILLISECOND, SECOND};
 
 const A: Endpoint = Endpoint::Node(0);
 const B: Endpoint = Endpoint::Node(1);
 const CLIENT: Endpoint = Endpoint::Client(7);
 const FAULT: FaultId = FaultId(1);
+const DROP: Manner = Manner { refusal: Refusal::Drop, port: None };
+const RESET: Manner = Manner { refusal: Refusal::Reset, port: None };
+
+/// Each weighs what it says.
+impl Wire for u32 {
+    fn bytes(&self) -> u64 {
+        u64::from(*self)
+    }
+}
 
 /// A network of two nodes, and all that arrived so far.
 struct Lab {
@@ -43,6 +52,10 @@ impl Lab {
 
     fn close(&mut self, connection: ConnectionId, endpoint: Endpoint) {
         self.network.close(&mut self.agenda, self.now, (connection, endpoint));
+    }
+
+    fn probe(&mut self, from: usize, to: usize, port: Option<u16>, bytes: u64) -> usize {
+        self.network.probe(&mut self.agenda, self.now, Route { from, to, port, bytes })
     }
 
     fn run(&mut self, span: Nanos) {
@@ -84,15 +97,15 @@ fn messages_of_one_direction_never_overtake() {
 #[test]
 fn a_cut_holds_what_is_sent_and_a_retransmission_after_the_heal_delivers_it() {
     let (mut lab, connection) = Lab::opened(A, B);
-    assert!(lab.network.link(0, 1).cut(FAULT));
-    assert!(lab.network.link(1, 0).cut(FAULT));
+    assert!(lab.network.link(0, 1).cut(FAULT, DROP));
+    assert!(lab.network.link(1, 0).cut(FAULT, DROP));
     let began = lab.now;
     lab.send(connection, A, 0..3);
     lab.run(SECOND);
     assert!(lab.seen().is_empty());
     // Three packets, and retransmissions after 0.2 and 0.6 s.
-    assert_eq!(lab.network.link(0, 1).join(FAULT), Some(5));
-    lab.network.link(1, 0).join(FAULT);
+    assert_eq!(lab.network.link(0, 1).join(FAULT, DROP), Some(5));
+    lab.network.link(1, 0).join(FAULT, DROP);
     lab.run(SECOND);
     let at = lab.log[0].0 - began;
     assert_eq!(lab.seen(), numbers(0..3));
@@ -103,11 +116,11 @@ fn a_cut_holds_what_is_sent_and_a_retransmission_after_the_heal_delivers_it() {
 #[test]
 fn a_cut_of_the_way_back_stalls_the_sender_after_its_window() {
     let (mut lab, connection) = Lab::opened(A, B);
-    lab.network.link(1, 0).cut(FAULT);
+    lab.network.link(1, 0).cut(FAULT, DROP);
     lab.send(connection, A, 0..15);
     lab.run(100 * MILLISECOND);
     assert_eq!(lab.seen(), numbers(0..10));
-    let acknowledgements = lab.network.link(1, 0).join(FAULT);
+    let acknowledgements = lab.network.link(1, 0).join(FAULT, DROP);
     assert!(acknowledgements >= Some(10), "{acknowledgements:?}");
     lab.run(SECOND);
     assert_eq!(lab.seen(), numbers(10..15));
@@ -117,12 +130,12 @@ fn a_cut_of_the_way_back_stalls_the_sender_after_its_window() {
 fn a_handshake_needs_both_directions_and_is_repeated() {
     for (from, to) in [(0, 1), (1, 0)] {
         let mut lab = Lab::new();
-        lab.network.link(from, to).cut(FAULT);
+        lab.network.link(from, to).cut(FAULT, DROP);
         lab.connect(A, B);
         lab.run(2 * SECOND);
         assert!(lab.seen().is_empty());
         // At once and after one second.
-        assert_eq!(lab.network.link(from, to).join(FAULT), Some(2));
+        assert_eq!(lab.network.link(from, to).join(FAULT, DROP), Some(2));
         lab.run(2 * SECOND);
         assert_eq!(lab.seen(), ["Accepted", "Opened"]);
     }
@@ -147,11 +160,11 @@ fn a_dead_process_refuses_and_its_connections_close() {
 #[test]
 fn a_close_is_held_back_by_a_cut_like_data() {
     let (mut lab, connection) = Lab::opened(A, B);
-    lab.network.link(0, 1).cut(FAULT);
+    lab.network.link(0, 1).cut(FAULT, DROP);
     lab.close(connection, A);
     lab.run(5 * SECOND);
     assert!(lab.seen().is_empty());
-    lab.network.link(0, 1).join(FAULT);
+    lab.network.link(0, 1).join(FAULT, DROP);
     lab.run(10 * SECOND);
     assert_eq!(lab.seen(), ["Closed"]);
 }
@@ -170,14 +183,14 @@ fn nothing_arrives_at_an_end_that_has_closed() {
 fn cuts_between_nodes_leave_clients_alone() {
     let mut lab = Lab::new();
     for (from, to) in [(0, 1), (1, 0)] {
-        lab.network.link(from, to).cut(FAULT);
+        lab.network.link(from, to).cut(FAULT, DROP);
     }
     let connection = lab.connect(CLIENT, B);
     lab.run(10 * MILLISECOND);
     lab.send(connection, CLIENT, 0..2);
     lab.run(10 * MILLISECOND);
     assert_eq!(lab.seen(), ["Accepted", "Opened", "0", "1"]);
-    assert_eq!(lab.network.link(0, 1).join(FAULT), Some(0));
+    assert_eq!(lab.network.link(0, 1).join(FAULT, DROP), Some(0));
 }
 
 #[test]
@@ -197,15 +210,15 @@ fn loss_delays_by_whole_retransmission_timeouts() {
 fn a_link_cut_twice_stays_cut_until_both_have_joined_it() {
     let (mut lab, connection) = Lab::opened(A, B);
     let second = FaultId(2);
-    assert!(lab.network.link(0, 1).cut(FAULT) && lab.network.link(0, 1).cut(second));
-    assert!(!lab.network.link(0, 1).cut(second), "the same fault cuts once");
+    assert!(lab.network.link(0, 1).cut(FAULT, DROP) && lab.network.link(0, 1).cut(second, DROP));
+    assert!(!lab.network.link(0, 1).cut(second, DROP), "the same fault cuts once");
     lab.send(connection, A, 0..1);
-    assert_eq!(lab.network.link(0, 1).join(FAULT), Some(1));
-    assert_eq!(lab.network.link(0, 1).join(FAULT), None);
-    assert_eq!(lab.network.link(0, 1).cut_by(), Some(second));
+    assert_eq!(lab.network.link(0, 1).join(FAULT, DROP), Some(1));
+    assert_eq!(lab.network.link(0, 1).join(FAULT, DROP), None);
+    assert_eq!(lab.network.link(0, 1).rule(|_| true), Some((second, DROP)));
     lab.run(SECOND);
     assert!(lab.seen().is_empty());
-    assert_eq!(lab.network.link(0, 1).join(second), Some(2));
+    assert_eq!(lab.network.link(0, 1).join(second, DROP), Some(2));
     lab.run(SECOND);
     assert_eq!(lab.seen(), ["0"]);
 }
@@ -213,10 +226,104 @@ fn a_link_cut_twice_stays_cut_until_both_have_joined_it() {
 #[test]
 fn probes_show_cuts_and_are_not_counted() {
     let mut lab = Lab::new();
-    lab.network.link(0, 1).cut(FAULT);
-    let there = lab.network.probe(&mut lab.agenda, lab.now, 0, 1);
-    let back = lab.network.probe(&mut lab.agenda, lab.now, 1, 0);
+    lab.network.link(0, 1).cut(FAULT, DROP);
+    let [there, back] = [(0, 1), (1, 0)].map(|(from, to)| lab.probe(from, to, None, 64));
     lab.run(10 * MILLISECOND);
-    assert!(!lab.network.probe_arrived(there) && lab.network.probe_arrived(back));
-    assert_eq!(lab.network.link(0, 1).join(FAULT), Some(0));
+    assert_eq!(lab.network.probe_fate(there), ProbeFate::Missing);
+    assert!(matches!(lab.network.probe_fate(back), ProbeFate::Passed(_)));
+    assert_eq!(lab.network.link(0, 1).join(FAULT, DROP), Some(0));
+}
+
+#[test]
+fn a_cut_that_resets_tells_the_sender_at_once_and_the_other_end_when_it_sends() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.network.link(0, 1).cut(FAULT, RESET);
+    lab.send(connection, A, 0..1);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.log[0].1, A);
+    assert_eq!(lab.seen(), ["Closed"]);
+    lab.run(10 * SECOND);
+    assert!(lab.seen().is_empty(), "nobody tells the other end");
+    lab.send(connection, B, 5..7);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.log[0].1, B);
+    assert_eq!(lab.seen(), ["Closed"]);
+    lab.connect(A, B);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["Refused"]);
+    // What A sent, what it would have answered, and the handshake.
+    assert_eq!(lab.network.link(0, 1).join(FAULT, RESET), Some(3));
+    lab.connect(A, B);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen(), ["Accepted", "Opened"]);
+}
+
+#[test]
+fn what_a_cut_holds_back_is_refused_once_a_cut_refuses() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.network.link(0, 1).cut(FAULT, DROP);
+    lab.send(connection, A, 0..3);
+    lab.run(50 * MILLISECOND);
+    lab.network.link(0, 1).cut(FAULT, RESET);
+    lab.network.link(0, 1).join(FAULT, DROP);
+    lab.run(SECOND);
+    assert_eq!(lab.seen(), ["Closed"]);
+}
+
+#[test]
+fn a_cut_of_a_port_stops_questions_and_answers_of_that_port_only() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    let other = Manner { port: Some(9), ..DROP };
+    let its = Manner { port: Some(1), ..DROP };
+    lab.network.link(0, 1).cut(FAULT, other);
+    // What B would open to A is not concerned, nor its answers.
+    lab.network.link(1, 0).cut(FAULT, its);
+    lab.send(connection, A, 0..1);
+    lab.send(connection, B, 1..2);
+    lab.run(10 * MILLISECOND);
+    assert_eq!(lab.seen().len(), 2);
+    lab.network.link(0, 1).cut(FAULT, its);
+    lab.send(connection, A, 0..1);
+    lab.send(connection, B, 1..2);
+    lab.run(10 * MILLISECOND);
+    assert!(lab.seen().is_empty());
+    assert_eq!(lab.network.link(0, 1).join(FAULT, its), Some(2), "one of each direction");
+    lab.run(SECOND);
+    assert_eq!(lab.seen().len(), 2);
+}
+
+#[test]
+fn a_severed_connection_is_lost_for_both_with_all_that_is_under_way() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    lab.send(connection, A, 0..5);
+    lab.network.link(0, 1).cut(FAULT, DROP);
+    lab.send(connection, A, 5..9);
+    let severed = lab.network.sever(&mut lab.agenda, lab.now, (1, 0), None);
+    assert_eq!(severed, [connection]);
+    assert!(!lab.network.is_live(connection));
+    lab.send(connection, A, 0..1);
+    lab.send(connection, B, 0..1);
+    lab.run(10 * SECOND);
+    assert_eq!(lab.seen(), ["Closed", "Closed"]);
+    assert!(lab.network.sever(&mut lab.agenda, lab.now, (0, 1), None).is_empty());
+    assert!(lab.network.ends(connection).is_none(), "it is forgotten");
+}
+
+#[test]
+fn a_cap_lets_out_one_packet_after_the_other_in_proportion_to_its_size() {
+    let (mut lab, connection) = Lab::opened(A, B);
+    assert!(lab.network.link(0, 1).throttle(FAULT, 1_000));
+    // Each has 66 bytes of headers.
+    let began = lab.now;
+    for bytes in [434, 434] {
+        lab.send(connection, A, bytes..bytes + 1);
+    }
+    let probe = lab.probe(0, 1, None, 500);
+    lab.run(2 * SECOND);
+    let at: Vec<Nanos> =
+        lab.log.iter().map(|(at, ..)| (at - began) / (100 * MILLISECOND)).collect();
+    assert_eq!(at, [5, 10]);
+    let ProbeFate::Passed(took) = lab.network.probe_fate(probe) else { panic!("it is lost") };
+    assert_eq!(took / (100 * MILLISECOND), 15);
+    assert_eq!(lab.network.link(0, 1).unthrottle(FAULT), Some(2));
 }

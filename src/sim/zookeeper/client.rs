@@ -91,6 +91,8 @@ pub struct Client {
     closing: bool,
     /// Nobody holds the session any more.
     released: bool,
+    /// It has taken over a session of somebody else, just to close it.
+    usurps: bool,
     progress: Progress,
     connection: Option<ConnectionId>,
     generation: u32,
@@ -119,6 +121,7 @@ impl Client {
             state: SessionEvent::Disconnected,
             closing: false,
             released: false,
+            usurps: false,
             progress: Progress::Resting,
             connection: None,
             generation: 0,
@@ -136,6 +139,17 @@ impl Client {
             state_waiters: Vec::new(),
         };
         (client, receiver)
+    }
+
+    /// Takes over a session that somebody else holds, just to close it.
+    pub fn usurper(node: u8, session: SessionId, timeout: Nanos) -> Client {
+        let (mut client, _) = Client::new(node, timeout);
+        client.session = session;
+        client.established = None;
+        client.usurps = true;
+        client.closing = true;
+        client.released = true;
+        client
     }
 
     pub fn state(&self) -> SessionEvent {
@@ -198,7 +212,8 @@ impl Client {
             return;
         }
         self.progress = Progress::Resting;
-        self.attempt += 1;
+        // Whoever takes a session over must be quicker than its owner.
+        self.attempt = if self.usurps { 1 } else { self.attempt + 1 };
         let backoff = (100 * MILLISECOND).saturating_mul(1 << (self.attempt - 1).min(16));
         let jitter = host.rng.below(100) * MILLISECOND;
         self.wake(host, (backoff + jitter).min(self.deadline - host.now), TimerKind::Dial);
@@ -282,6 +297,10 @@ impl Client {
         self.pinging = false;
         let (session, timeout, last_zxid) = (self.session, self.timeout, self.last_zxid);
         host.send(connection, Message::Connect { session, timeout, last_zxid });
+        if self.usurps {
+            // At once, for its owner will want the session back.
+            self.send_close(host);
+        }
         self.wake(host, self.tick(), TimerKind::Tick);
     }
 
@@ -313,6 +332,9 @@ impl Client {
                 self.timeout = timeout;
                 self.progress = Progress::Proving;
                 self.change_state(SessionEvent::Connected);
+                if self.usurps {
+                    return;
+                }
                 self.renew_watches(host);
                 self.ping(host);
             }

@@ -42,6 +42,8 @@ pub(super) struct Guest {
     timeout: Nanos,
     standing: Standing,
     pending: VecDeque<Pending>,
+    /// What it asked before it was admitted.
+    early: Vec<(u32, Operation)>,
 }
 
 #[derive(Debug, Default)]
@@ -59,9 +61,17 @@ impl Desk {
         self.last_session = (((server as u64) << 56) | time) as SessionId;
     }
 
+    /// Sessions that a client holds here and now, in order.
+    pub(super) fn admitted(&self) -> Vec<SessionId> {
+        let admitted = self.guests.values().filter(|guest| guest.standing == Standing::Admitted);
+        let mut sessions: Vec<SessionId> = admitted.map(|guest| guest.session).collect();
+        sessions.sort_unstable();
+        sessions
+    }
+
     pub(super) fn accept(&mut self, connection: ConnectionId) {
-        let guest =
-            Guest { session: 0, timeout: 0, standing: Standing::Arrived, pending: VecDeque::new() };
+        let (pending, early) = (VecDeque::new(), Vec::new());
+        let guest = Guest { session: 0, timeout: 0, standing: Standing::Arrived, pending, early };
         self.guests.insert(connection, guest);
     }
 
@@ -124,7 +134,10 @@ impl Server {
         session: SessionId,
         (timeout, last_zxid): (Nanos, Zxid),
     ) {
-        if !self.serving || last_zxid > self.tree.zxid {
+        let arrived = self.desk.guests.get(&connection);
+        // A second one on the same connection is no request that a server understands.
+        let anew = arrived.is_none_or(|guest| guest.standing == Standing::Arrived);
+        if !self.serving || last_zxid > self.tree.zxid || !anew {
             self.desk.dismiss(host, connection);
             return;
         }
@@ -149,7 +162,7 @@ impl Server {
         }
         match &mut self.role {
             Role::Leading(leading) => {
-                let valid = leading.sessions.touch(host.now, session);
+                let valid = leading.sessions.touch(host.monotonic(), session);
                 self.revalidated(host, session, valid);
             }
             Role::Following(following) => {
@@ -174,10 +187,14 @@ impl Server {
         }
         guest.standing = Standing::Admitted;
         let timeout = guest.timeout;
+        let early = std::mem::take(&mut guest.early);
         let session = if valid { session } else { 0 };
         host.send(connection, Message::Connected { session, timeout });
         if !valid {
             self.desk.dismiss(host, connection);
+        }
+        for (cxid, operation) in early {
+            self.on_request(host, connection, cxid, operation);
         }
     }
 
@@ -190,6 +207,7 @@ impl Server {
     ) {
         let Some(guest) = self.desk.guests.get_mut(&connection) else { return };
         if guest.standing != Standing::Admitted {
+            guest.early.push((cxid, operation));
             return;
         }
         let session = guest.session;
@@ -198,7 +216,7 @@ impl Server {
                 guest.pending.push_back(Pending::Awaited { cxid });
                 self.submit(host, Forwarded { session, cxid, write });
             }
-            Operation::Sync => match &self.role {
+            Operation::Sync { .. } => match &self.role {
                 Role::Following(following) => {
                     guest.pending.push_back(Pending::Awaited { cxid });
                     if let Some(leader) = following.connection {
@@ -216,7 +234,7 @@ impl Server {
                 self.answer_reads(host, connection);
             }
         }
-        self.touch(host.now, session);
+        self.touch(host.monotonic(), session);
     }
 
     /// A write or sync of a client of this server has its result.

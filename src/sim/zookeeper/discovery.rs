@@ -18,13 +18,14 @@ pub(super) struct Summary {
 impl Server {
     pub(super) fn lead(&mut self, host: &mut Host) {
         self.role = Role::Leading(Leading::default());
+        host.log(|| "Peer state changed: leading - discovery".to_owned());
         self.wake(host, INIT_LIMIT * TICK, Alarm::InitLimit);
         self.choose_epoch(host);
     }
 
     pub(super) fn accept_learner(&mut self, host: &mut Host, connection: ConnectionId) {
         match &mut self.role {
-            Role::Leading(leading) => leading.accept(host.now, connection),
+            Role::Leading(leading) => leading.accept(host.monotonic(), connection),
             _ => host.close(connection),
         }
     }
@@ -109,6 +110,7 @@ impl Server {
             return;
         }
         leading.stage = Stage::Synchronization;
+        host.log(|| "Peer state changed: leading - synchronization".to_owned());
         self.storage.current_epoch = leading.epoch;
         let summarized: Vec<ConnectionId> = leading
             .learners

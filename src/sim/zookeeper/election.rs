@@ -31,6 +31,14 @@ pub(super) struct Peer {
     waiting: Option<Message>,
 }
 
+impl Peer {
+    pub(super) fn close(self, host: &mut Host) {
+        if let Some(connection) = self.connection {
+            host.close(connection);
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Election {
     /// Votes of this round.
@@ -46,6 +54,9 @@ pub(super) struct Election {
 impl Server {
     pub(super) fn look_for_leader(&mut self, host: &mut Host) {
         self.leave_role(host);
+        self.looking_since = host.monotonic();
+        host.log(|| "Peer state changed: looking".to_owned());
+        host.log(|| "LOOKING".to_owned());
         self.role = Role::Looking(Election {
             votes: BTreeMap::new(),
             settled: BTreeMap::new(),
@@ -55,6 +66,8 @@ impl Server {
         });
         self.round += 1;
         self.vote = self.own_vote();
+        let Vote { leader, zxid, .. } = self.vote;
+        host.log(|| format!("New election. My id = {leader}, proposed zxid=0x{zxid:x}"));
         self.propose_vote(host);
         self.wake(host, RESEND_FIRST, Alarm::Resend);
     }
@@ -197,9 +210,12 @@ impl Server {
     }
 
     pub(super) fn settle(&mut self, host: &mut Host) {
+        let took = host.monotonic().saturating_sub(self.looking_since) / MILLISECOND;
         if self.vote.leader == self.id {
+            host.log(|| format!("LEADING - LEADER ELECTION TOOK - {took} MS"));
             self.lead(host);
         } else {
+            host.log(|| format!("FOLLOWING - LEADER ELECTION TOOK - {took} MS"));
             self.follow(host, self.vote.leader);
         }
     }
@@ -214,7 +230,7 @@ impl Server {
                 host.send(connection, message);
                 return;
             }
-            if host.now - peer.since > CONNECT_LIMIT {
+            if host.monotonic().saturating_sub(peer.since) > CONNECT_LIMIT {
                 host.close(connection);
                 peer.connection = None;
             }
@@ -222,7 +238,7 @@ impl Server {
         peer.waiting = Some(message);
         if peer.connection.is_none() {
             peer.connection = Some(host.connect(to - 1, ELECTION_PORT));
-            peer.since = host.now;
+            peer.since = host.monotonic();
             peer.opened = false;
         }
     }

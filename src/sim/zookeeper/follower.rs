@@ -50,11 +50,12 @@ impl Server {
             attempts: 0,
             answered: false,
             up_to_date: false,
-            last_heard: host.now,
+            last_heard: host.monotonic(),
             touched: BTreeSet::new(),
         };
         self.wake(host, following.patience(), Alarm::Silence { up_to_date: false });
         self.role = Role::Following(following);
+        host.log(|| "Peer state changed: following - discovery".to_owned());
         self.dial(host);
     }
 
@@ -67,7 +68,7 @@ impl Server {
     pub(super) fn leader_opened(&mut self, host: &mut Host, connection: ConnectionId) {
         let Role::Following(following) = &mut self.role else { return };
         if following.connection == Some(connection) {
-            following.last_heard = host.now;
+            following.last_heard = host.monotonic();
             let accepted_epoch = self.storage.accepted_epoch;
             host.send(connection, Message::FollowerInfo { server: self.id, accepted_epoch });
         }
@@ -93,10 +94,10 @@ impl Server {
             return;
         }
         let deadline = following.last_heard + following.patience();
-        if deadline <= host.now {
+        if deadline <= host.monotonic() {
             self.look_for_leader(host);
         } else {
-            self.wake(host, deadline - host.now, Alarm::Silence { up_to_date });
+            self.wake(host, deadline - host.monotonic(), Alarm::Silence { up_to_date });
         }
     }
 
@@ -110,7 +111,7 @@ impl Server {
         if following.connection != Some(connection) {
             return;
         }
-        following.last_heard = host.now;
+        following.last_heard = host.monotonic();
         following.answered = true;
         match message {
             Message::Proposal(txn) => {
@@ -128,7 +129,13 @@ impl Server {
             }
             Message::LeaderInfo { epoch } => self.on_leader_info(host, connection, epoch),
             Message::Sync(plan) => {
+                let how = if plan.snapshot.is_some() { "snap" } else { "diff" };
+                host.log(|| format!("Peer state changed: following - synchronization - {how}"));
                 self.take_over(host.now, &plan);
+                let zxid = self.tree.zxid;
+                host.log(|| {
+                    format!("Snapshotting: 0x{zxid:x} to /data/version-2/snapshot.{zxid:x}")
+                });
                 host.send(connection, Message::AckNewLeader);
             }
             Message::UpToDate { committed } => self.on_up_to_date(host, committed),
@@ -189,6 +196,7 @@ impl Server {
     fn on_up_to_date(&mut self, host: &mut Host, committed: Zxid) {
         let Role::Following(following) = &mut self.role else { return };
         following.up_to_date = true;
+        host.log(|| "Peer state changed: following - broadcast".to_owned());
         self.vote.peer_epoch = self.storage.current_epoch;
         self.committed = self.committed.max(committed);
         self.apply_committed(host);

@@ -1,6 +1,7 @@
 //! What a server or a client of the model can do to the world: nothing but this.
 
 use super::client::ClientTimer;
+use super::interposer::{Fate, Interposer};
 use super::message::Message;
 use super::server::Timer;
 use crate::op::Nanos;
@@ -8,6 +9,7 @@ use crate::rng::Rng;
 use crate::sim::agenda::Agenda;
 use crate::sim::clock::NodeClock;
 use crate::sim::network::{ConnectionId, Endpoint, Network, NetworkEvent};
+use crate::sim::sightings::Sightings;
 
 /// What stands in the agenda of a world with an ensemble in it.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,8 @@ pub struct Host<'a> {
     pub agenda: &'a mut Agenda<Event>,
     pub rng: &'a mut Rng,
     pub clock: &'a NodeClock,
+    pub interposer: &'a mut Interposer,
+    pub sightings: &'a mut Sightings,
 }
 
 impl Host<'_> {
@@ -41,12 +45,22 @@ impl Host<'_> {
     }
 
     pub fn send(&mut self, connection: ConnectionId, message: Message) {
-        self.network.send(self.agenda, self.now, (connection, self.endpoint), message);
+        self.send_after(0, connection, message);
     }
 
     /// Sends what can be said only after something else took this long (a disk's flush).
     pub fn send_after(&mut self, delay: Nanos, connection: ConnectionId, message: Message) {
-        self.network.send(self.agenda, self.now + delay, (connection, self.endpoint), message);
+        let mut at = self.now + delay;
+        if !self.interposer.is_idle() {
+            match self.interposer.reply(self.sightings, connection, &message) {
+                Fate::Passes => {}
+                Fate::Late(late) => at = at.saturating_add(late),
+                Fate::Swallowed => return,
+                Fate::Held => return self.network.mute(connection),
+                Fate::Closed => return self.network.abort(self.agenda, self.now, connection),
+            }
+        }
+        self.network.send(self.agenda, at, (connection, self.endpoint), message);
     }
 
     pub fn close(&mut self, connection: ConnectionId) {
@@ -56,7 +70,7 @@ impl Host<'_> {
     /// Wakes the server after this much of its own clock's time.
     pub fn wake_server(&mut self, after: Nanos, timer: Timer) {
         let Endpoint::Node(node) = self.endpoint else { return };
-        let at = self.now + self.clock.virtual_duration(after);
+        let at = self.now.saturating_add(self.clock.virtual_duration(after));
         self.agenda.push(at, Event::Server { node, pid: self.pid, timer });
     }
 
@@ -65,7 +79,24 @@ impl Host<'_> {
         self.agenda.push(self.now + after, Event::Client { client, timer });
     }
 
+    /// The time of day as the process reads it, in milliseconds since 1970.
     pub fn wall_ms(&self) -> i64 {
-        self.clock.wall_ms(self.now)
+        self.clock.read_wall_ms(self.now)
+    }
+
+    /// What the process measures spans of time by.
+    pub fn monotonic(&self) -> Nanos {
+        self.clock.read_monotonic(self.now)
+    }
+
+    /// Writes a line to the server's log, if anybody looks out for one.
+    pub fn log(&mut self, words: impl FnOnce() -> String) {
+        let Endpoint::Node(node) = self.endpoint else { return };
+        if self.sightings.hears(node) {
+            let time = jiff::Timestamp::from_millisecond(self.wall_ms()).unwrap_or_default();
+            let time = time.strftime("%Y-%m-%d %H:%M:%S,%3f");
+            let line = format!("{time} [myid:{}] - INFO  [QuorumPeer] - {}", node + 1, words());
+            self.sightings.line(self.now, node, &line);
+        }
     }
 }

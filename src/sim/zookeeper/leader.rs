@@ -111,6 +111,10 @@ impl Leading {
         self.learners.iter_mut().find(|learner| learner.connection == connection)
     }
 
+    pub(super) fn synchronized(&self) -> impl Iterator<Item = ServerId> {
+        self.learners.iter().filter(|learner| learner.synchronized).filter_map(|it| it.server)
+    }
+
     /// What a learner that joins now must be sent after the committed history.
     pub(super) fn proposed(&self) -> impl Iterator<Item = &Rc<Txn>> {
         self.proposals.iter()
@@ -145,7 +149,7 @@ impl Server {
     ) {
         let Role::Leading(leading) = &mut self.role else { return };
         let Some(learner) = leading.learner(connection) else { return };
-        learner.last_heard = host.now;
+        learner.last_heard = host.monotonic();
         match message {
             Message::Ack { zxid } => {
                 learner.acked = learner.acked.max(zxid);
@@ -154,14 +158,14 @@ impl Server {
             Message::Forward(forwarded) => self.propose(host, &forwarded),
             Message::Pong { touched } => {
                 for session in touched {
-                    leading.sessions.touch(host.now, session);
+                    leading.sessions.touch(host.monotonic(), session);
                 }
             }
             Message::SyncRequest { session, cxid } => {
                 self.on_sync_request(host, connection, (session, cxid));
             }
             Message::Revalidate { session } => {
-                let valid = leading.sessions.touch(host.now, session);
+                let valid = leading.sessions.touch(host.monotonic(), session);
                 host.send(connection, Message::Revalidated { session, valid });
             }
             Message::FollowerInfo { server, accepted_epoch } => {
@@ -186,7 +190,7 @@ impl Server {
         let zxid = make_zxid(leading.epoch, leading.counter);
         let refused = match &request.write {
             Write::CreateSession { timeout } => {
-                leading.sessions.track(host.now, request.session, *timeout);
+                leading.sessions.track(host.monotonic(), request.session, *timeout);
                 false
             }
             Write::CloseSession => {
@@ -202,7 +206,7 @@ impl Server {
             leading.outstanding.prepare(&self.tree, key, &request.write)
         };
         let Forwarded { session, cxid, .. } = *request;
-        let txn = Rc::new(Txn { zxid, session, cxid, change });
+        let txn = Rc::new(Txn { zxid, session, cxid, time_ms: host.wall_ms(), change });
         self.storage.append(host.now, Rc::clone(&txn));
         if self.variant == Variant::LosesAckedWrite {
             self.acknowledge_first(host, txn);
@@ -266,9 +270,10 @@ impl Server {
         let quorum = self.quorum();
         let Role::Leading(leading) = &mut self.role else { return };
         leading.half_ticks += 1;
+        let now = host.monotonic();
         leading.learners.retain(|learner| {
             let limit = if learner.synchronized { SYNC_LIMIT } else { INIT_LIMIT };
-            let silent = host.now - learner.last_heard > limit * TICK;
+            let silent = now.saturating_sub(learner.last_heard) > limit * TICK;
             if silent {
                 host.close(learner.connection);
             }
@@ -276,11 +281,13 @@ impl Server {
         });
         let heard = leading.learners.iter().filter(|learner| learner.synchronized).count();
         if leading.half_ticks.is_multiple_of(2) && heard + 1 < quorum {
+            host.log(|| "Shutdown called. For the reason Not sufficient followers synced".into());
             self.look_for_leader(host);
             return;
         }
         leading.broadcast(host, &Message::Ping);
-        for session in leading.sessions.expired(host.now) {
+        for session in leading.sessions.expired(now) {
+            host.log(|| format!("Expiring session 0x{session:x}, timeout exceeded"));
             let write = Write::CloseSession;
             self.propose(host, &Forwarded { session, cxid: 0, write });
         }

@@ -147,7 +147,7 @@ pub enum Part {
 pub enum Operation {
     Write(Write),
     Read(Read),
-    Sync,
+    Sync { path: Path },
 }
 
 /// What a server answers from its own copy.

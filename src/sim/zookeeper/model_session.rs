@@ -193,7 +193,7 @@ impl Coordination for ModelSession {
     }
 
     fn sync(&self, path: &str) -> impl Future<Output = Result<(), Failure>> + 'static {
-        let answer = self.ask(checked(path).map(|_| Operation::Sync));
+        let answer = self.ask(checked(path).map(|path| Operation::Sync { path }));
         async move { answer.await.map(drop) }
     }
 

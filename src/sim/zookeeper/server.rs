@@ -14,7 +14,10 @@ use super::message::{Forwarded, Message, PeerState, Vote};
 use super::storage::Storage;
 use super::tree::Tree;
 use super::txn::{Change, Txn};
-use super::{CLIENT_PORT, ELECTION_PORT, QUORUM_PORT, ServerId, SessionId, Variant, Zxid};
+use super::{
+    CLIENT_PORT, ELECTION_PORT, QUORUM_PORT, SESSION_TIMEOUT_MAX, SESSION_TIMEOUT_MIN, ServerId,
+    SessionId, TICK, Variant, Zxid,
+};
 use crate::op::{MILLISECOND, Nanos};
 use crate::sim::network::{ConnectionId, Signal};
 
@@ -72,6 +75,8 @@ pub struct Server {
     pub(super) role: Role,
     pub(super) phase: u32,
     pub(super) peers: Vec<Peer>,
+    /// When it last began to look for a leader, by its own clock.
+    pub(super) looking_since: Nanos,
     pub(super) desk: Desk,
     /// Whether clients are served.
     pub(super) serving: bool,
@@ -103,6 +108,7 @@ impl Server {
             role: Role::Booting,
             phase: 0,
             peers: (0..servers).map(|_| Peer::default()).collect(),
+            looking_since: 0,
             desk: Desk::default(),
             serving: false,
             noted: Vec::new(),
@@ -112,7 +118,22 @@ impl Server {
     /// Starts the process: it takes this long until it takes part.
     pub fn boot(&mut self, host: &mut Host, after: Nanos) {
         self.desk.seed_sessions(self.id, host.wall_ms());
+        host.log(created);
         self.wake(host, after, Alarm::Boot);
+    }
+
+    /// Asked to end: it says goodbye, and all it has logged reaches the disk.
+    pub fn stop(&mut self, host: &mut Host) {
+        self.storage.flush();
+        self.leave_role(host);
+        for peer in std::mem::take(&mut self.peers) {
+            peer.close(host);
+        }
+    }
+
+    /// Sessions of clients that are connected here, in order.
+    pub fn sessions_held(&self) -> Vec<SessionId> {
+        self.desk.admitted()
     }
 
     /// The process is gone, and with it all but the disk.
@@ -251,8 +272,14 @@ impl Server {
     /// Gives up what it is, closes its clients, and begins a new phase.
     pub(super) fn leave_role(&mut self, host: &mut Host) {
         match std::mem::replace(&mut self.role, Role::Booting) {
-            Role::Following(following) => following.close(host),
-            Role::Leading(leading) => leading.close(host),
+            Role::Following(following) => {
+                host.log(|| "shutdown Follower".to_owned());
+                following.close(host);
+            }
+            Role::Leading(leading) => {
+                host.log(|| "Shutting down".to_owned());
+                leading.close(host);
+            }
             Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
         self.desk.close_all(host);
@@ -337,4 +364,14 @@ impl Server {
             Role::Booting | Role::Looking(_) | Role::Settling => {}
         }
     }
+}
+
+/// What a server says first, as set in our containers.
+fn created() -> String {
+    let [tick, least, most] =
+        [TICK, SESSION_TIMEOUT_MIN, SESSION_TIMEOUT_MAX].map(|span| span / MILLISECOND);
+    format!(
+        "Created server with tickTime {tick} ms minSessionTimeout {least} ms maxSessionTimeout \
+         {most} ms clientPortListenBacklog -1 datadir /datalog/version-2 snapdir /data/version-2"
+    )
 }

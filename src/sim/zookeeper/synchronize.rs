@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::TICK;
 use super::discovery::Summary;
 use super::host::Host;
 use super::leader::Stage;
 use super::message::{Message, SyncPlan};
 use super::server::{Alarm, Role, Server};
+use super::{ServerId, TICK, zxid as make_zxid};
 use crate::sim::network::ConnectionId;
 
 impl Server {
@@ -63,6 +63,20 @@ impl Server {
         }
     }
 
+    fn log_broadcast(&self, host: &mut Host, synchronized: Vec<ServerId>) {
+        let zxid = make_zxid(self.storage.current_epoch, 0);
+        host.log(|| {
+            let mut sids: Vec<ServerId> = synchronized;
+            sids.push(self.id);
+            sids.sort_unstable();
+            format!(
+                "Have quorum of supporters, sids: [{sids:?},{sids:?}]; starting up and setting last \
+                 processed zxid: 0x{zxid:x}"
+            )
+        });
+        host.log(|| "Peer state changed: leading - broadcast".to_owned());
+    }
+
     /// Once a quorum has the history, all of it is committed, and the ensemble serves.
     pub(super) fn conclude_synchronization(&mut self, host: &mut Host) {
         let quorum = self.quorum();
@@ -72,16 +86,18 @@ impl Server {
             return;
         }
         leading.stage = Stage::Broadcast;
+        let synchronized = leading.synchronized().collect::<Vec<_>>();
         self.committed = self.storage.last_zxid();
+        self.log_broadcast(host, synchronized);
         self.apply_committed(host);
         let committed = self.committed;
         self.vote.peer_epoch = self.storage.current_epoch;
         let Role::Leading(leading) = &mut self.role else { return };
         for (session, timeout) in self.tree.sessions() {
-            leading.sessions.track(host.now, *session, *timeout);
+            leading.sessions.track(host.monotonic(), *session, *timeout);
         }
         for learner in leading.learners.iter_mut().filter(|learner| learner.synchronized) {
-            learner.last_heard = host.now;
+            learner.last_heard = host.monotonic();
             host.send(learner.connection, Message::UpToDate { committed });
         }
         self.begin_serving();

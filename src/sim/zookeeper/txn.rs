@@ -10,6 +10,8 @@ pub struct Txn {
     /// Who asked for it, and the number of the request in that session.
     pub session: SessionId,
     pub cxid: u32,
+    /// The leader's time of day, in milliseconds since 1970.
+    pub time_ms: i64,
     pub change: Change,
 }
 

@@ -22,14 +22,39 @@ pub struct Conversation {
 
 impl Conversation {
     pub fn open(from: &Node, to: &Node) -> anyhow::Result<Conversation> {
-        let address = SocketAddr::from((to.address, PORT));
+        Conversation::open_at(from, to, PORT)
+    }
+
+    pub fn open_at(from: &Node, to: &Node, port: u16) -> anyhow::Result<Conversation> {
+        let address = SocketAddr::from((to.address, port));
         let server = within(to.pid, || Ok(TcpListener::bind(address)?))?;
         let connect = || Ok(TcpStream::connect_timeout(&address, CONNECT_WITHIN)?);
         let speaker = within(from.pid, connect)
             .with_context(|| format!("connect from {} to {}", from.name, to.name))?;
+        Conversation::between(speaker, &server)
+    }
+
+    /// As a client: from the host.
+    pub fn from_host(to: &Node) -> anyhow::Result<Conversation> {
+        let address = SocketAddr::from((to.address, PORT));
+        let server = within(to.pid, || Ok(TcpListener::bind(address)?))?;
+        Conversation::between(TcpStream::connect_timeout(&address, CONNECT_WITHIN)?, &server)
+    }
+
+    fn between(speaker: TcpStream, server: &TcpListener) -> anyhow::Result<Conversation> {
         let (listener, _) = server.accept()?;
         listener.set_read_timeout(Some(PATIENCE))?;
+        speaker.set_read_timeout(Some(PATIENCE))?;
         Ok(Conversation { speaker, listener })
+    }
+
+    /// What reading fails with at each end.
+    pub fn errors(&mut self) -> anyhow::Result<(io::ErrorKind, io::ErrorKind)> {
+        let mut byte = [0];
+        let speaker = self.speaker.read(&mut byte).err().context("the speaker can still read")?;
+        let listener =
+            self.listener.read(&mut byte).err().context("the listener can still read")?;
+        Ok((speaker.kind(), listener.kind()))
     }
 
     pub fn say(&mut self, words: &[u8]) -> anyhow::Result<()> {
@@ -60,4 +85,32 @@ impl Conversation {
         self.say(words)?;
         self.hear(words.len())
     }
+}
+
+/// Ports of a node at which connections are accepted.
+pub struct Listening {
+    _listeners: Vec<TcpListener>,
+}
+
+impl Listening {
+    pub fn at(node: &Node, ports: &[u16]) -> anyhow::Result<Listening> {
+        let bind = || {
+            let listeners = ports.iter().map(|port| TcpListener::bind((node.address, *port)));
+            Ok(listeners.collect::<io::Result<Vec<_>>>()?)
+        };
+        Ok(Listening { _listeners: within(node.pid, bind)? })
+    }
+}
+
+/// Connects from a node, or from the host; what it fails with.
+pub fn connect(from: Option<&Node>, to: &Node, port: u16) -> Result<(), io::ErrorKind> {
+    let address = SocketAddr::from((to.address, port));
+    let connect = || TcpStream::connect_timeout(&address, CONNECT_WITHIN).map(|_| ());
+    let connected = match from {
+        None => connect(),
+        Some(from) => {
+            within(from.pid, || Ok(connect())).unwrap_or_else(|error| Err(io::Error::other(error)))
+        }
+    };
+    connected.map_err(|error| error.kind())
 }

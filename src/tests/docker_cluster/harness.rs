@@ -22,10 +22,10 @@ pub const VICTIM: &str = "STORMGLASS_TEST_VICTIM";
 /// What that process prints once it is where it should be killed.
 pub const READY: &str = "ready to be killed";
 
-/// Runs a test of this binary as another process, until it says that it is ready.
+/// Runs a test of this binary, named with its modules, as another process, until it says that it is ready.
 pub fn victim(test: &str, run: &RunId) -> Child {
     let mut child = Command::new(std::env::current_exe().expect("this test binary"))
-        .args([&format!("docker_cluster::{test}"), "--exact", "--nocapture"])
+        .args([test, "--exact", "--nocapture"])
         .env(VICTIM, run.as_str())
         .stdout(Stdio::piped())
         .spawn()
@@ -97,6 +97,10 @@ impl Scratch {
         cluster.down().await.expect("down");
         println!("{:>8.3} down", started.elapsed().as_secs_f64());
         assert_eq!(left_of(&self.engine, &self.run).await, Vec::<String>::new());
+    }
+
+    pub fn results(&self) -> &Path {
+        &self.results
     }
 
     pub fn log(&self, node: &str) -> PathBuf {

@@ -16,7 +16,7 @@ use crate::docker::engine::words;
 use crate::docker::{logs, node};
 
 /// How long a killed process may take to be gone, and a frozen or thawed one to be so.
-const PROCESS_WITHIN: Duration = Duration::from_secs(10);
+pub(super) const PROCESS_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long a started server may take to answer. A quorum is not waited for.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
@@ -29,25 +29,46 @@ pub(super) async fn kill(cluster: &DockerCluster, node: &DockerNode) -> anyhow::
     let Some(pid) = node::pid(&state(cluster, node).await?) else {
         return skipped(node, "is down already");
     };
-    let options = KillContainerOptionsBuilder::new().signal("SIGKILL").build();
-    let api = cluster.engine.api();
-    api.kill_container(&node.service, Some(options)).await.context("kill a container")?;
-    // The engine must have noticed, too: until then it takes a start for a mistake.
-    let gone = wait(PROCESS_WITHIN, || async {
+    send(cluster, node, "SIGKILL").await?;
+    let gone = await_gone(cluster, node, pid, PROCESS_WITHIN).await?;
+    Ok(judged(vec![gone_check(node, pid, gone)], None))
+}
+
+/// Sends a signal to a container's first process, through the engine.
+pub(super) async fn send(
+    cluster: &DockerCluster,
+    node: &DockerNode,
+    signal: &str,
+) -> anyhow::Result<()> {
+    let options = KillContainerOptionsBuilder::new().signal(signal).build();
+    let sent = cluster.engine.api().kill_container(&node.service, Some(options)).await;
+    sent.with_context(|| format!("send {signal} to the container of {}", node.name))
+}
+
+/// Waits until the kernel and the engine agree that a container has ended.
+///
+/// The engine must have noticed, too: until then it takes a start for a mistake.
+pub(super) async fn await_gone(
+    cluster: &DockerCluster,
+    node: &DockerNode,
+    pid: u32,
+    within: Duration,
+) -> anyhow::Result<bool> {
+    let gone = wait(within, || async {
         let facts = cluster.agent.process(pid).await?;
         let is_gone = facts.is_none_or(|facts| !facts.is_alive());
         Ok(is_gone && node::pid(&state(cluster, node).await?).is_none())
     });
-    let gone = gone.await?;
-    Ok(judged(
-        vec![Check {
-            what: format!("{} pid {pid}", node.name),
-            expected: "gone".to_owned(),
-            seen: if gone { "gone" } else { "alive" }.to_owned(),
-            holds: gone,
-        }],
-        None,
-    ))
+    gone.await
+}
+
+pub(super) fn gone_check(node: &DockerNode, pid: u32, gone: bool) -> Check {
+    Check {
+        what: format!("{} pid {pid}", node.name),
+        expected: "gone".to_owned(),
+        seen: if gone { "gone" } else { "alive" }.to_owned(),
+        holds: gone,
+    }
 }
 
 pub(super) async fn start(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Applied> {
@@ -131,7 +152,10 @@ async fn await_frozen(
 }
 
 /// Waits until the server answers at its client port, whether or not it has a quorum.
-async fn await_answer(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Check> {
+pub(super) async fn await_answer(
+    cluster: &DockerCluster,
+    node: &DockerNode,
+) -> anyhow::Result<Check> {
     let ended = Cell::new(false);
     let answers = wait(ANSWER_WITHIN, || async {
         let answer = ask(node.client_address, "ruok", ANSWER_PATIENCE).await;

@@ -79,8 +79,13 @@ impl Client {
     }
 
     pub(super) fn on_reply(&mut self, host: &mut Host, reply: Reply) {
+        let answered = self.under_way.front().is_some_and(|sent| sent.cxid == reply.cxid);
+        if !answered {
+            // Answers come in the order of requests: a request or an answer has been lost.
+            self.lose_connection(host);
+            return;
+        }
         let Some(sent) = self.under_way.pop_front() else { return };
-        debug_assert_eq!(sent.cxid, reply.cxid, "answers come in the order of requests");
         if reply.result == Err(Refusal::SessionExpired) {
             let error = CoordinationError::SessionExpired { sent: true };
             self.answer(sent.request, Err(error));

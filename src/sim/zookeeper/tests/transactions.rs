@@ -36,7 +36,7 @@ impl Lab {
         self.zxid += 1;
         let key = (self.zxid, SESSION, Variant::AsShipped);
         let change = self.outstanding.prepare(&self.tree, key, &write);
-        Txn { zxid: self.zxid, session: SESSION, cxid: 0, change }
+        Txn { zxid: self.zxid, session: SESSION, cxid: 0, time_ms: 0, change }
     }
 
     fn apply(&mut self, txn: &Txn) -> Result<Response, Refusal> {

@@ -1,0 +1,143 @@
+//! What a cluster does to a world from outside: to processes, clocks, sessions and connections.
+
+use super::{Kept, Node, World};
+use crate::cluster::{Clock, FaultId, MessageRule, Toxic};
+use crate::sim::network::{ConnectionId, Place, Route};
+use crate::sim::zookeeper::{CLIENT_PORT, Client, Event, SESSION_TIMEOUT_MAX, SessionId};
+
+impl World {
+    /// SIGKILL: the process is gone, its connections are closed, its disk stays.
+    pub fn kill(&mut self, node: u8) {
+        self.network.process_died(&mut self.agenda, self.now, node);
+        let Node { server, process, .. } = &mut self.nodes[node as usize];
+        process.kill();
+        server.crash();
+    }
+
+    /// SIGTERM: the server gives up what it does, then its process is gone.
+    pub fn stop(&mut self, node: u8) {
+        self.with_server(node, |server, host| server.stop(host));
+        self.kill(node);
+    }
+
+    pub fn start(&mut self, node: u8) {
+        self.boot(node);
+    }
+
+    pub fn pause(&mut self, node: u8) {
+        self.nodes[node as usize].process.pause();
+    }
+
+    /// What it finds has passed its interposers already.
+    pub fn resume(&mut self, node: u8) {
+        for kept in self.nodes[node as usize].process.resume() {
+            match kept {
+                Kept::Packet(delivery) => {
+                    self.note(&delivery);
+                    self.hand_over(delivery);
+                }
+                Kept::Timer(timer) => {
+                    self.with_server(node, |server, host| server.timer(host, timer));
+                }
+            }
+        }
+    }
+
+    /// Steps a node's wall clock and sets how fast its clocks run.
+    #[cfg(test)]
+    pub fn skew(&mut self, node: u8, step_ns: i64, rate_ppm: i64) {
+        let now = self.now;
+        self.nodes[node as usize].clock.skew(now, step_ns, rate_ppm);
+    }
+
+    /// What a node's clock shows now.
+    pub fn shows_ns(&self, node: u8, clock: Clock) -> i64 {
+        self.nodes[node as usize].clock.shows_ns(self.now, clock)
+    }
+
+    /// Moves a clock. Timers of the process run on its monotonic clock: they are due when that says so.
+    pub fn bump(&mut self, node: u8, clock: Clock, by_ns: i64) {
+        let Node { process, clock: node_clock, .. } = &mut self.nodes[node as usize];
+        node_clock.bump(clock, by_ns);
+        if clock == Clock::Wall {
+            return;
+        }
+        let pid = process.pid();
+        let earlier = node_clock.virtual_duration(by_ns.unsigned_abs());
+        self.agenda.reschedule(self.now, |event, at| match event {
+            Event::Server { node: its, pid: whose, .. } if *its == node && pid == Some(*whose) => {
+                match by_ns {
+                    0.. => at.saturating_sub(earlier),
+                    _ => at.saturating_add(earlier),
+                }
+            }
+            _ => at,
+        });
+    }
+
+    /// Takes a bump back and tells how often the clock was read meanwhile. A process that runs keeps
+    /// the timers it has set by a monotonic clock: it must be restarted.
+    pub fn unbump(&mut self, node: u8, clock: Clock, by_ns: i64) -> Option<u64> {
+        self.nodes[node as usize].clock.unbump(clock, by_ns)
+    }
+
+    /// By how much a node's clock is off.
+    pub fn offset_ns(&self, node: u8, clock: Clock) -> i64 {
+        self.nodes[node as usize].clock.offset_ns(clock)
+    }
+
+    /// Somebody takes over a session at this server and closes it.
+    pub fn usurp(&mut self, node: u8, session: SessionId) {
+        let id = self.next_client;
+        self.next_client += 1;
+        self.clients.insert(id, Client::usurper(node, session, SESSION_TIMEOUT_MAX));
+        self.with_client(id, |client, host| client.start(host));
+    }
+
+    /// Whether a client that asks this node for its state gets an answer.
+    pub fn reaches_clients(&self, node: u8) -> bool {
+        self.network.is_open(self.network.clients(), node.into(), CLIENT_PORT)
+    }
+
+    /// Whether nothing that was done to it from outside is in force.
+    #[cfg(test)]
+    pub fn is_untouched(&mut self) -> bool {
+        let clocks = self.nodes.iter().all(|node| {
+            [Clock::Wall, Clock::Monotonic].iter().all(|clock| node.clock.offset_ns(*clock) == 0)
+        });
+        clocks && self.interposer.is_unarmed() && self.network.is_untouched()
+    }
+
+    /// Sends a packet that shows what becomes of traffic on its way.
+    pub fn probe(&mut self, route: Route) -> usize {
+        self.network.probe(&mut self.agenda, self.now, route)
+    }
+
+    pub fn sever(&mut self, hosts: (usize, usize), port: Option<u16>) -> Vec<ConnectionId> {
+        self.network.sever(&mut self.agenda, self.now, hosts, port)
+    }
+
+    /// Removes a cap, if there is one, and tells how many packets it has held up.
+    pub fn unthrottle(&mut self, (from, to): (usize, usize), fault: FaultId) -> Option<u64> {
+        let delayed = self.network.link(from, to).unthrottle(fault)?;
+        self.network.hurry_link(&mut self.agenda, self.now, (from, to));
+        Some(delayed)
+    }
+
+    pub fn poison(&mut self, fault: FaultId, toxic: Toxic, places: Vec<Place>) -> bool {
+        self.network.poison(&mut self.agenda, self.now, (fault, toxic), places)
+    }
+
+    pub fn cleanse(&mut self, fault: FaultId, toxic: Toxic, places: &[Place]) -> Option<u64> {
+        self.network.cleanse(&mut self.agenda, self.now, (fault, toxic), places)
+    }
+
+    /// Disarms a message rule; connections that it held end. Tells how many messages it hit.
+    pub fn disarm(&mut self, fault: FaultId, rule: &MessageRule, places: &[Place]) -> Option<u64> {
+        let (hit, held) = self.interposer.disarm(&mut self.sightings, (fault, rule), places)?;
+        for connection in held {
+            self.network.abort(&mut self.agenda, self.now, connection);
+        }
+        Some(hit)
+    }
+}
