@@ -3,6 +3,7 @@
 //! It touches only containers, networks and volumes that carry a run's label. It knows no workload,
 //! no nemesis and no checker, and nothing of the simulation.
 
+mod ability;
 pub mod agent;
 mod archive;
 mod cluster;
@@ -19,6 +20,7 @@ mod subnet;
 mod sweep;
 mod zookeeper;
 
+pub use ability::abilities;
 pub use cluster::{ClusterSpec, DockerCluster, Limits, UpError};
 pub use engine::{Engine, EngineError};
 pub use heal::{Health, Patient, Treatment, heal, patients};

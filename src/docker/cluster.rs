@@ -18,9 +18,10 @@ use std::time::Duration;
 use anyhow::Context;
 use futures::future::{join_all, try_join_all};
 
+use crate::agent::protocol::Offsets;
 use crate::client::zookeeper::WireSession;
 use crate::cluster::{
-    Action, Applied, Cluster, CoordinationError, Needs, Observed, Topology, View,
+    Action, Applied, Cluster, CoordinationError, Mechanism, Needs, Observed, Topology, View,
 };
 use crate::docker::agent::{Agent, Notice};
 use crate::docker::engine::{Engine, is_missing};
@@ -77,6 +78,11 @@ pub enum UpError {
          one to lead. Their logs are in {logs}"
     )]
     NotReady { seconds: u64, state: String, logs: String },
+    #[error(
+        "nemesis {nemesis} cannot act here: it needs {mechanism}, and {how}. What does act here: \
+         {alternatives}. `stormglass doctor` tells all; `--world sim` needs nothing of this host"
+    )]
+    Lacks { nemesis: String, mechanism: Mechanism, how: String, alternatives: String },
     #[error("{0:#}")]
     Engine(#[from] anyhow::Error),
 }
@@ -99,6 +105,8 @@ pub struct DockerCluster {
     /// Every source of sightings has a sender of its own into it.
     sightings: Sightings,
     paces: RefCell<Paces>,
+    /// How far each node's clocks are to be off.
+    offsets: RefCell<BTreeMap<NodeName, Offsets>>,
 }
 
 /// The containers of one node.

@@ -114,7 +114,7 @@ async fn up(
     match result {
         Some(Ok(cluster)) => Ok(cluster),
         Some(Err(error)) => {
-            let is_usage = matches!(error, UpError::Size(_));
+            let is_usage = matches!(error, UpError::Size(_) | UpError::Lacks { .. });
             let code = if is_usage { exit::USAGE } else { exit::INFRASTRUCTURE };
             let keep = match error {
                 UpError::NotReady { .. } => Keep::Logs,

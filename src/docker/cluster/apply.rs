@@ -1,6 +1,7 @@
 //! Actions on containers and links, each proven before it is called installed.
 
 mod caps;
+mod clock;
 mod connections;
 mod crash;
 mod expire;
@@ -41,6 +42,12 @@ pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::R
         Action::Crash { node } => crash::crash(cluster, cluster.node(node)?).await?,
         Action::Expire { node, session } => {
             expire::expire(cluster, cluster.node(node)?, *session).await?
+        }
+        Action::Skew { node, clock, by_ns } => {
+            clock::skew(cluster, cluster.node(node)?, *clock, *by_ns).await?
+        }
+        Action::Unskew { node, clock, by_ns } => {
+            clock::unskew(cluster, cluster.node(node)?, *clock, *by_ns).await?
         }
         Action::Start { node } => process::start(cluster, cluster.node(node)?).await?,
         Action::Pause { node } => process::pause(cluster, cluster.node(node)?).await?,

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::agent::protocol::{Enrollment, Place};
-use crate::cluster::{CLIENTS, NodeState, Topology, View};
+use crate::cluster::{CLIENTS, Mechanism, NodeState, Topology, View};
 use crate::docker::agent::Agent;
 use crate::docker::cluster::making::{Making, Supervision};
 use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, Sightings, UpError, view};
@@ -19,7 +19,7 @@ use crate::docker::logs::{self, LogWatch};
 use crate::docker::network;
 use crate::docker::node;
 use crate::docker::owner::Owner;
-use crate::docker::{Progress, images, sweep};
+use crate::docker::{Progress, ability, images, sweep};
 use crate::op::NodeName;
 
 const LARGEST: usize = 200;
@@ -94,7 +94,14 @@ async fn start(
         log_watch: log_watch.clone(),
     };
     let topology = making.topology()?;
-    let (agent, nodes) = try_join(making.agent(), making.nodes(&topology, &image.id)).await?;
+    let (agent, nodes) = if spec.needs.mechanisms.is_empty() {
+        try_join(making.agent(), making.nodes(&topology, &image.id)).await?
+    } else {
+        // Nothing is started that could not be broken as asked.
+        let agent = making.agent().await?;
+        check_mechanisms(engine, &agent, spec, &owner).await?;
+        (agent, making.nodes(&topology, &image.id).await?)
+    };
     let gateway = network.subnet.gateway();
     enroll(engine, &agent, &topology, &nodes, gateway).await?;
     Ok(DockerCluster {
@@ -111,7 +118,37 @@ async fn start(
         log_watch,
         sightings,
         paces: Default::default(),
+        offsets: Default::default(),
     })
+}
+
+/// Fails with the first mechanism that is needed and does not act.
+async fn check_mechanisms(
+    engine: &Engine,
+    agent: &Agent,
+    spec: &ClusterSpec,
+    owner: &Owner,
+) -> Result<(), UpError> {
+    let freezes = spec.needs.mechanisms.iter().any(|(mechanism, _)| *mechanism == Mechanism::Freeze);
+    let abilities = if freezes {
+        ability::try_all(engine, agent, &spec.run, owner).await?
+    } else {
+        agent.abilities().await?
+    };
+    for (mechanism, nemesis) in &spec.needs.mechanisms {
+        let found = abilities.iter().find(|ability| ability.mechanism == *mechanism);
+        let how = match found {
+            Some(ability) if ability.acts => continue,
+            Some(ability) => ability.how.clone(),
+            None => "it was not tried".to_owned(),
+        };
+        let acting = abilities.iter().filter(|ability| ability.acts);
+        let acting: Vec<&str> = acting.map(|ability| ability.mechanism.name()).collect();
+        let alternatives = if acting.is_empty() { "nothing".to_owned() } else { acting.join(", ") };
+        let (nemesis, mechanism) = (nemesis.clone(), *mechanism);
+        return Err(UpError::Lacks { nemesis, mechanism, how, alternatives });
+    }
+    Ok(())
 }
 
 /// Proves that this host reaches a container's address.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::process::{self, PROCESS_WITHIN, await_answer, gone_check};
-use super::{judged, skipped, state, wait};
+use super::{clock, judged, skipped, state, wait};
 use crate::agent::protocol::Resident;
 use crate::cluster::{Applied, Check};
 use crate::docker::cluster::{DockerCluster, DockerNode};
@@ -31,7 +31,9 @@ pub(super) async fn crash(cluster: &DockerCluster, node: &DockerNode) -> anyhow:
     });
     let gone = gone_check(node, old.pid, gone.await?);
     let successor = await_successor(cluster, node, first, &old).await?;
-    Ok(judged(vec![gone, successor, await_answer(cluster, node).await?], None))
+    let mut checks = vec![gone, successor, await_answer(cluster, node).await?];
+    checks.extend(clock::again(cluster, node).await?);
+    Ok(judged(checks, None))
 }
 
 /// The process that the supervisor has started, if one runs.

@@ -8,7 +8,7 @@ use bollard::errors::Error as ApiError;
 use bollard::query_parameters::KillContainerOptionsBuilder;
 use tokio::time::Instant;
 
-use super::{POLL, judged, skipped, state, wait};
+use super::{POLL, clock, judged, skipped, state, wait};
 use crate::client::zookeeper::ask;
 use crate::cluster::{Applied, Check};
 use crate::docker::cluster::{DockerCluster, DockerNode};
@@ -85,7 +85,9 @@ pub(super) async fn start(cluster: &DockerCluster, node: &DockerNode) -> anyhow:
         seen: pid.map_or("none".to_owned(), |pid| pid.to_string()),
         holds: pid.is_some(),
     };
-    Ok(judged(vec![running, answers], None))
+    let mut checks = vec![running, answers];
+    checks.extend(clock::again(cluster, node).await?);
+    Ok(judged(checks, None))
 }
 
 pub(super) async fn pause(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Applied> {
