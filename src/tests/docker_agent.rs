@@ -1,8 +1,8 @@
 //! The agent against a real engine and kernel: it cuts what it should and no more, proves it, and
 //! leaves nothing in force however it ends.
 
-mod scratch;
-mod traffic;
+pub mod scratch;
+pub mod traffic;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
