@@ -218,9 +218,14 @@ fn in_words(hit: &Hit) -> String {
         }
         None => format!("; {}", hit.why),
     };
-    if let Some(check) = &hit.verified {
-        let is_so = if check.holds { "" } else { "NOT as expected: " };
-        text += &format!("; afterwards {is_so}{}: {}", check.what, check.seen);
+    if let Some(Check { what, expected, seen, holds }) = &hit.verified {
+        text += &match (holds, message.applied) {
+            (true, true) => format!("; it is there ({what}: {seen})"),
+            (true, false) => format!("; afterwards as expected ({what}: {seen})"),
+            (false, _) => {
+                format!("; afterwards NOT as expected ({what}: expected {expected}, saw {seen})")
+            }
+        };
     }
     text + "."
 }

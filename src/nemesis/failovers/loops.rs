@@ -158,7 +158,7 @@ fn words(told: &FailoverLoop, elections_ms: Option<Spread>) -> String {
         (None, Some(spread)) => format!("; a failover took {} (median)", seconds(spread.median)),
         (None, None) => String::new(),
     };
-    format!("{verdict}: {reached:.1} a minute, {wanted}; {finished} of {begun} finished{took}")
+    format!("{verdict}: {reached:.1} a minute, {wanted}{took}; {finished} of {begun} finished")
 }
 
 fn seconds(milliseconds: f64) -> String {
