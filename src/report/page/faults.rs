@@ -139,13 +139,16 @@ fn coverage(cells: &[CoverageCell]) -> Markup {
                             @if installed == 0 { (nothing("nothing was installed")) }
                             @else { (row.cell(|cell| cell.felt, installed)) }
                             @if lasting > 0 { (row.cell(|cell| cell.healed, lasting)) }
-                            @else if begun > 0 { td.quiet { "nothing to heal" } }
+                            @else if begun > 0 { (nothing("it leaves nothing to undo")) }
                             @else { (nothing("it never began")) }
                         }
                     } }
                 }
             }))
-            p.quiet { "Counted in the main phase unless said otherwise." }
+            p.quiet {
+                "Counted in the main phase unless said otherwise. –: nothing was due, as of faults that \
+                 are over at once."
+            }
         }
     }
 }
