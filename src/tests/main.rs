@@ -12,6 +12,7 @@ mod docker_interposer;
 mod docker_links;
 mod docker_runs;
 mod docker_sigkill;
+mod docker_storm;
 mod fixture;
 mod gate;
 mod lint;
