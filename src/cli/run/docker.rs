@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::recorder::Recorder;
 use super::{Broken, Played, RunArguments, open_log};
 use crate::cli::exit;
-use crate::cluster::{Cluster, Needs, Role};
+use crate::cluster::{Cluster, Role};
 use crate::docker::{self, ClusterSpec, DockerCluster, Engine, Limits, RunId, UpError};
 use crate::play::play as play_scenario;
 use crate::progress::Progress;
@@ -69,7 +69,7 @@ async fn play_in(
         limits: Limits { memory_bytes: arguments.node_memory as u64, cpus: arguments.node_cpus },
         subnet: arguments.subnet,
         results: store.path().to_owned(),
-        needs: Needs::default(),
+        needs: scenario.needs(),
     };
     let say = |line: &str| {
         log.say(line);

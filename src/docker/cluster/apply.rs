@@ -56,7 +56,6 @@ pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::R
             interpose::interpose(cluster, *fault, taps, effect).await?
         }
         Action::Withdraw { fault, taps, .. } => interpose::withdraw(cluster, *fault, taps).await?,
-        other => Applied::Skipped { why: format!("this world cannot {} yet", other.name()) },
     };
     if let Applied::Installed { proof } | Applied::Indeterminate { proof: Some(proof), .. } =
         &mut applied
