@@ -61,8 +61,7 @@ fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
 /// Each nemesis once: all that those of one name did is one summary.
 fn nemeses(scenario: &Scenario) -> Vec<NamedNemesis> {
     if let Some(script) = &scenario.script {
-        let named =
-            |(fault, target)| NamedNemesis { fault, target, pace: None, when: Vec::new() };
+        let named = |(fault, target)| NamedNemesis { fault, target, pace: None, when: Vec::new() };
         return script.nemeses().into_iter().map(named).collect();
     }
     let mut seen = BTreeSet::new();

@@ -9,13 +9,23 @@ use crate::scenario::Scenario;
 use crate::workload::register::{OptionError, Register};
 use crate::workload::register_client::RegisterClient;
 
+/// Why a scenario could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    #[error(transparent)]
+    Options(#[from] OptionError),
+    #[error("prepare the cluster for its faults: {0:#}")]
+    Prepare(anyhow::Error),
+}
+
 /// Runs main to drain. The cluster is left as it then is.
 pub async fn play<C: Cluster>(
     scenario: &Scenario,
     cluster: &C,
     sink: &mut dyn Sink,
     interrupt: &Interrupt,
-) -> Result<Ran, OptionError> {
+) -> Result<Ran, PlayError> {
+    cluster.prepare(&scenario.needs()).await.map_err(PlayError::Prepare)?;
     let spec = &scenario.workload;
     let rng = Rng::from_seed(scenario.seed);
     let register = Register::new(spec.register.clone())?;
@@ -25,7 +35,7 @@ pub async fn play<C: Cluster>(
         main: spec.time.nanos(),
         recover_within: spec.recover_within.nanos(),
         faults: scenario.faults.clone(),
-        script: None,
+        script: scenario.script.clone(),
         turns: scenario.turns.clone(),
         rng: rng.fork("run"),
     };

@@ -196,6 +196,48 @@ mod tests {
     }
 
     #[test]
+    fn every_nemesis_of_the_catalogue_fits_every_workload_and_acts_within_half_a_minute() {
+        for workload in Catalog::Workloads.names() {
+            for nemesis in Catalog::Nemeses.names() {
+                let scenario = load(&workload, &nemesis, &Overrides::default());
+                let lines = Catalog::Nemeses.load(&nemesis).map(|entry| entry.text.lines().count());
+                assert!(lines.is_ok_and(|lines| lines <= 15), "{nemesis}");
+                for NamedFault { fault, .. } in &scenario.faults {
+                    let over = fault.after.nanos() + fault.lasts.nanos();
+                    assert!(over <= 20 * crate::op::SECOND, "{nemesis}: {fault:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn aims_are_composed_with_every_kind_of_fault() {
+        for (nemesis, aim) in [
+            ("skew-bump:zookeeper2", "zookeeper2"),
+            ("reply-loss-leader", "leader"),
+            ("expire-session-follower", "follower"),
+            ("partition-clients-leader", "leader, from clients"),
+            ("crash-majority", "majority"),
+            ("lag", "follower->leader"),
+        ] {
+            let scenario = load("zookeeper/register", nemesis, &Overrides::default());
+            assert_eq!(scenario.faults[0].fault.aim(), aim, "{nemesis}");
+        }
+    }
+
+    #[test]
+    fn message_faults_hit_what_the_workload_names() {
+        let scenario = load("zookeeper/register", "reply-loss", &Overrides::default());
+        let message = scenario.faults[0].fault.message.as_ref();
+        assert_eq!(message, scenario.workload.message.as_ref());
+        assert_eq!(scenario.needs().taps.len(), 3);
+        let mixed = load("zookeeper/register", "mixed,pause", &Overrides::default());
+        let mechanisms: Vec<_> = mixed.needs().mechanisms;
+        assert_eq!(mechanisms, [(crate::cluster::Mechanism::Freeze, "pause".to_owned())]);
+        assert_eq!(mixed.turns.keys().collect::<Vec<_>>(), ["mixed"]);
+    }
+
+    #[test]
     fn runs_of_a_file_are_filed_under_its_name() {
         let mut scenario = load("zookeeper/register", "none", &Overrides::default());
         assert_eq!(scenario.family(), "zookeeper/register");

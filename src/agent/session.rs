@@ -25,12 +25,7 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn new(
-        run: &str,
-        tables: FaultTables,
-        interposers: Interposers,
-        lease: Lease,
-    ) -> Session {
+    pub fn new(run: &str, tables: FaultTables, interposers: Interposers, lease: Lease) -> Session {
         let (tables, refusals) = (Mutex::new(tables), Mutex::new(Refusals::new(run)));
         let (caps, clocks) = (Mutex::default(), Mutex::default());
         let interposers = Mutex::new(interposers);

@@ -73,8 +73,9 @@ fn row(ability: &Ability) -> [String; 4] {
 /// The nemeses of the catalogue that cannot act without it.
 fn needed_by(mechanism: Mechanism) -> Vec<String> {
     let needs = |name: &String| {
-        load_nemesis(name, &Overrides::default())
-            .is_ok_and(|spec| spec.faults.iter().any(|fault| fault.mechanisms().contains(&mechanism)))
+        load_nemesis(name, &Overrides::default()).is_ok_and(|spec| {
+            spec.faults.iter().any(|fault| fault.mechanisms().contains(&mechanism))
+        })
     };
     Catalog::Nemeses.names().into_iter().filter(needs).collect()
 }
@@ -116,7 +117,8 @@ mod tests {
     #[test]
     fn the_matrix_says_who_needs_what_and_how_it_was_tried() {
         let ability = |mechanism, acts| Ability { mechanism, acts, how: "so".to_owned() };
-        let told = matrix(&[ability(Mechanism::BridgeTables, true), ability(Mechanism::Freeze, false)]);
+        let told =
+            matrix(&[ability(Mechanism::BridgeTables, true), ability(Mechanism::Freeze, false)]);
         let lines: Vec<&str> = told.lines().skip(1).collect();
         assert!(lines[0].starts_with("mechanism      acts  nemeses that need it"), "{told}");
         assert!(lines[1].starts_with("bridge-tables  yes   partition-halves, "), "{told}");

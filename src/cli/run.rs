@@ -17,6 +17,7 @@ use crate::docker::Subnet;
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
 use crate::history::History;
+use crate::play::PlayError;
 use crate::progress::Progress;
 use crate::results_folder::ResultsFolder;
 use crate::run::Interrupt;
@@ -117,6 +118,15 @@ impl Broken {
 
     fn usage(error: impl std::fmt::Display) -> Broken {
         Broken { code: exit::USAGE, message: error.to_string() }
+    }
+}
+
+impl From<PlayError> for Broken {
+    fn from(error: PlayError) -> Broken {
+        match error {
+            PlayError::Options(_) => Broken::usage(error),
+            PlayError::Prepare(_) => Broken::infrastructure(error),
+        }
     }
 }
 

@@ -73,3 +73,63 @@ impl Fault {
         std::iter::successors(Some(self.after.nanos()), next).take(MOST_BEGINNINGS)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{Node, Role};
+    use crate::op::SECOND;
+
+    fn topology() -> Topology {
+        let node = |number: u8| Node {
+            name: format!("zookeeper{number}").into(),
+            role: Role::Zookeeper,
+            address: [10, 0, 0, number].into(),
+        };
+        Topology { nodes: (1..=3).map(node).collect() }
+    }
+
+    /// The node and the seconds at which the first two of these faults meet within a minute.
+    fn meet(faults: &[&str]) -> Option<(String, u64, u64)> {
+        let holds = faults.iter().enumerate().flat_map(|(position, yaml)| {
+            let fault: Fault = serde_yaml::from_str(yaml).expect(yaml);
+            fault.holds(position, &topology(), 60 * SECOND)
+        });
+        let (first, second) = clash(holds.collect())?;
+        Some((first.node.to_string(), first.from / SECOND, second.from / SECOND))
+    }
+
+    #[test]
+    fn faults_that_hold_one_node_at_a_time_do_not_meet() {
+        for other in [
+            "{ fault: pause, target: zookeeper2, after: 12s, for: 4s, every: 10s }",
+            "{ fault: pause, target: zookeeper2, after: 12s, for: 2s, every: 20s }",
+            "{ fault: pause, target: zookeeper1, after: 6s, for: 9s, every: 10s }",
+            "{ fault: pause, target: one, after: 6s, for: 9s, every: 10s }",
+            "{ fault: pause, target: zookeeper2, for: 9s, when: { view: leader } }",
+            "{ fault: clock, target: zookeeper2, by: 1s, after: 6s, for: 9s }",
+        ] {
+            let kill = "{ fault: kill, target: zookeeper2, after: 6s, for: 6s, every: 10s }";
+            assert_eq!(meet(&[kill, other]), None, "{other}");
+            assert_eq!(meet(&[kill]), None, "it does not meet itself");
+        }
+    }
+
+    #[test]
+    fn the_first_meeting_is_found_however_late() {
+        let kill = "{ fault: kill, target: zookeeper2, after: 6s, for: 3s, every: 10s }";
+        for (other, from, to) in [
+            ("{ fault: pause, target: zookeeper2, after: 0s, for: 2s, every: 7s }", 6, 7),
+            ("{ fault: pause, target: zookeeper2, after: 47s, for: 2s }", 46, 47),
+            ("{ fault: crash, target: all, after: 28s }", 26, 28),
+            ("{ fault: crash, target: zookeeper, after: 26s }", 26, 26),
+            (
+                "{ fault: stop, target: zookeeper2, after: 3s, for: 2s, every: 50s, jitter: 2s }",
+                3,
+                6,
+            ),
+        ] {
+            assert_eq!(meet(&[kill, other]), Some(("zookeeper2".to_owned(), from, to)), "{other}");
+        }
+    }
+}

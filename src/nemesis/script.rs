@@ -1,12 +1,14 @@
 //! A schedule as data: what was done to whom and when, so that it can be done again exactly.
 
+mod action_flaw;
 mod flaw;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::ser::Error;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::cluster::{Action, Applied, CLIENTS, FaultId, Needs};
 use crate::duration::Span;
@@ -36,7 +38,13 @@ pub struct ScriptEntry {
     /// The nodes singled out; all that the actions name where absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<NodeName>,
+    #[serde(serialize_with = "as_plain_data")]
     pub actions: Vec<Action>,
+}
+
+/// Without YAML's tags, which are lost on the way back through a tagged action.
+fn as_plain_data<S: Serializer>(actions: &[Action], serializer: S) -> Result<S::Ok, S::Error> {
+    serde_json::to_value(actions).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 impl Script {

@@ -55,7 +55,8 @@ pub struct Hit {
 pub fn hits(history: &History) -> (Vec<Hit>, u64) {
     let (mut hits, mut total) = (Vec::<Hit>::new(), 0);
     let mut armed: Vec<(FaultId, Vec<Check>)> = Vec::new();
-    let operations = history.operations();
+    // Pairing all of them takes a while, and most runs hit nothing.
+    let mut operations = None;
     for event in history.events() {
         match FaultRecord::of(event) {
             Some(FaultRecord::Began { fault, deeds }) => {
@@ -72,7 +73,8 @@ pub fn hits(history: &History) -> (Vec<Hit>, u64) {
                     let proof = armed.iter().rfind(|(id, _)| *id == fault);
                     let proof = proof.map_or(Vec::new(), |(_, checks)| checks.clone());
                     let name = event.f.to_string();
-                    hits.push(told(name, fault, (node, happened), message, proof, &operations));
+                    let operations = operations.get_or_insert_with(|| history.operations());
+                    hits.push(told(name, fault, (node, happened), message, proof, operations));
                 }
             }
             Some(FaultRecord::Verified { fault, check }) => verify(&mut hits, fault, check),
@@ -218,9 +220,14 @@ fn in_words(hit: &Hit) -> String {
         }
         None => format!("; {}", hit.why),
     };
-    if let Some(check) = &hit.verified {
-        let is_so = if check.holds { "" } else { "NOT as expected: " };
-        text += &format!("; afterwards {is_so}{}: {}", check.what, check.seen);
+    if let Some(Check { what, expected, seen, holds }) = &hit.verified {
+        text += &match (holds, message.applied) {
+            (true, true) => format!("; it is there ({what}: {seen})"),
+            (true, false) => format!("; afterwards as expected ({what}: {seen})"),
+            (false, _) => {
+                format!("; afterwards NOT as expected ({what}: expected {expected}, saw {seen})")
+            }
+        };
     }
     text + "."
 }

@@ -27,7 +27,7 @@ pub(super) struct Lane {
     pub(super) moments: Vec<Nanos>,
 }
 
-/// One lane for each nemesis and kind of action, in order of their first use.
+/// One lane for each nemesis and kind of action, in order of their first use; a nemesis's own together.
 pub(super) fn of_faults(windows: &[FaultWindow]) -> Vec<Lane> {
     let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut lanes: Vec<Lane> = Vec::new();
@@ -47,6 +47,13 @@ pub(super) fn of_faults(windows: &[FaultWindow]) -> Vec<Lane> {
             times => format!("{} · {} times", window.verb, words::count(times as u64)),
         };
     }
+    let first: BTreeMap<String, usize> = lanes
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(position, lane)| (lane.name.clone(), position))
+        .collect();
+    lanes.sort_by_key(|lane| first[&lane.name]);
     lanes
 }
 
@@ -148,6 +155,7 @@ mod tests {
             window("mix", "pause", 7, 9),
             window("kill", "kill", 5, 6),
             window("mix", "crash", 8, 8),
+            window("mix", "stop", 9, 9),
         ];
         let told: Vec<_> = of_faults(&windows)
             .iter()
@@ -162,6 +170,7 @@ mod tests {
             [
                 lane("mix", "pause · 2 times", [1, 1, 0]),
                 lane("mix", "crash · 2 times", [0, 0, 2]),
+                lane("mix", "stop", [1, 0, 0]),
                 lane("kill", "kill", [1, 0, 0]),
             ]
         );

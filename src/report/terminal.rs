@@ -1,7 +1,8 @@
 //! The last lines of a run on the terminal: verdict, why, anomalies, faults, where to look, how to repeat.
 
 use super::headline::{Tone, fault_sentence, headline};
-use super::{Results, words};
+use super::{FaultSummary, Results, words};
+use crate::nemesis::{FailoverLoop, Pacing};
 
 const COLUMNS: usize = 100;
 const ANOMALIES_MAX: usize = 3;
@@ -66,18 +67,23 @@ fn anomalies(results: &Results) -> Vec<String> {
 }
 
 fn faults(results: &Results) -> Vec<String> {
+    let shown = if results.hits.is_empty() { FAULTS_MAX } else { FAULTS_MAX - 1 };
+    let acted = |fault: &&FaultSummary| fault.installed && fault.felt && fault.healed;
     let mut lines = Vec::new();
-    for fault in results.faults.iter().take(FAULTS_MAX) {
+    let mut faults: Vec<&FaultSummary> = results.faults.iter().collect();
+    // What did not act stands first: it decides what the run is worth.
+    faults.sort_by_key(acted);
+    for fault in faults.into_iter().take(shown) {
         let text = format!("{} on {}: {}", fault.fault, fault.target, fault_sentence(fault));
         lines.extend(indented("fault    ", &text, 1));
     }
-    if results.faults.len() > FAULTS_MAX {
-        lines.push(format!("  fault    and {} more", results.faults.len() - FAULTS_MAX));
+    if results.faults.len() > shown {
+        lines.push(format!("  fault    and {} more", results.faults.len() - shown));
     }
     lines
 }
 
-/// The first message hit, and the pace of failovers, in one line each.
+/// The first message hit, and the pace of failovers: of a loop that is off it, if there is one.
 fn came_of_it(results: &Results) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(hit) = results.hits.first() {
@@ -85,13 +91,17 @@ fn came_of_it(results: &Results) -> Vec<String> {
             0 | 1 => String::new(),
             total => format!("1 of {}: ", words::count(total)),
         };
-        lines.extend(indented("hit      ", &format!("{more}{}", hit.words), 1));
+        lines.extend(indented("hit      ", &format!("{more}{}", hit.words), 2));
     }
     if let Some(failovers) = &results.failovers {
-        let reigns = words::plural(failovers.reigns.len(), "reign", "reigns");
-        let text = match failovers.loops.first() {
+        let off_pace = |paced: &&FailoverLoop| paced.verdict != Pacing::OnPace;
+        let paced = failovers.loops.iter().find(off_pace).or(failovers.loops.first());
+        let text = match paced {
             Some(paced) => format!("{} {}", paced.nemesis, paced.words),
-            None => format!("{reigns} in {}", words::plural(failovers.epochs(), "epoch", "epochs")),
+            None => {
+                let reigns = words::plural(failovers.reigns.len(), "reign", "reigns");
+                format!("{reigns} in {}", words::plural(failovers.epochs(), "epoch", "epochs"))
+            }
         };
         lines.extend(indented("failover ", &text, 1));
     }

@@ -66,11 +66,55 @@ fn describing_a_nemesis_shows_its_file() {
         nemesis partition-leader
           Cut whoever leads off from all others, both ways.
 
+        parameters, each changed by --set nemesis.PARAMETER=VALUE:
+          faults.0.fault   partition  links are cut
+          faults.0.after   8s         quiet time before it first begins
+          faults.0.every   20s        from one beginning to the next; once where absent
+          faults.0.for     10s        how long it stays in force
+          faults.0.shape   isolate    the target's nodes against all others
+          faults.0.target  leader     every node that claims to lead when the fault begins
+
+        needs:
+          bridge-tables  nftables of the bridge family, to drop the packets of a link
+
+        can break:
+          agreement: two sides that both go on, stale reads, lost writes of a deposed leader
+
+        example:
+          stormglass run zookeeper/register --nemesis partition-leader --world docker
+
         nemesis/partition-leader.yaml (built in):
         faults:
           - { fault: partition, shape: isolate, target: leader, after: 8s, for: 10s, every: 20s }
     "#]]
     .assert_eq(&said.out);
+    let aimed = json(&folder.run("describe skew-bump:zookeeper2 --json"));
+    assert_eq!(aimed["needs"][0]["name"], "trace");
+    let parameters = aimed["parameters"].as_array().expect("a list");
+    let target = parameters.iter().find(|row| row["path"] == "faults.0.target");
+    assert_eq!(target.expect("a target")["value"], "zookeeper2");
+    assert!(aimed["can_break"][0].as_str().is_some_and(|text| text.contains("time of day")));
+}
+
+#[test]
+fn a_schedule_is_kept_with_its_run_and_named_by_the_command_that_repeats_it() {
+    let folder = Folder::new();
+    let first = short_run(&folder, 0, "zookeeper/register --nemesis kill:zookeeper2 --time 20s");
+    let schedule = format!("{first}/schedule.yaml");
+    let yaml = folder.read(&schedule);
+    for told in ["nemesis: kill:zookeeper2", "action: kill", "node: zookeeper2"] {
+        assert!(yaml.contains(told), "{told}: {yaml}");
+    }
+    assert!(yaml.starts_with("# What was done when"), "{yaml}");
+    let said = folder.run(&format!("run -q zookeeper/register --time 20s --schedule {schedule}"));
+    assert!(said.err.is_empty(), "{said:?}");
+    let second = folder.results();
+    assert_ne!(first, second);
+    let repro = folder.read(&format!("{second}/repro.txt"));
+    assert!(repro.contains(&format!("--schedule {schedule}")), "{repro}");
+    assert!(!repro.contains("--nemesis"), "{repro}");
+    let scenario = folder.read(&format!("{second}/scenario.yaml"));
+    assert!(scenario.contains("nemesis: kill:zookeeper2\n"), "{scenario}");
 }
 
 #[test]

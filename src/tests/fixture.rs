@@ -102,10 +102,9 @@ pub fn storm() -> Run {
     results.repro = results.repro.replace("partition-one", &names.join(","));
     results.nemesis = names.join(",");
     (results.verdict, results.exit_code) = ("unknown".into(), 2);
-    results.why =
-        "throttle-link did not act: no operation of the workload felt it; mix did not act: \
+    results.why = "late-reply did not act: no message of the workload matched; mix did not act: \
                    cut is indeterminate; pause-on-log did not act: it was never begun"
-            .into();
+        .into();
     run
 }
 

@@ -2,7 +2,8 @@
 
 use expect_test::{Expect, expect};
 use stormglass::checker::Verdict;
-use stormglass::report::{Colours, Expected, Results, junit, terminal};
+use stormglass::nemesis::Pacing;
+use stormglass::report::{Colours, Expected, ReportInput, Results, html, junit, terminal};
 
 use crate::fixture::{self, HOSTILE_TEXT, Run};
 
@@ -93,6 +94,92 @@ fn the_terminal_tells_of_an_invalid_run() {
                        --time 60s --rate 200 --concurrency 10n --seed 7
         "#]],
     );
+}
+
+#[test]
+fn the_terminal_tells_of_hits_and_failovers() {
+    let mut results = fixture::storm().results;
+    (results.nemesis, results.repro) = ("storm".into(), "stormglass run …".into());
+    check_terminal(
+        &results,
+        expect![[r#"
+        Unknown  (exit code 2)
+          late-reply did not act: no message of the workload matched; mix did not act: cut is indeterminate;
+          pause-on-log did not act: it was never begun
+          run      zookeeper/register-local-reads / storm in docker, seed 7
+          fault    late-reply on leader: Acted once and was undone, but the workload did not feel it: no …
+          fault    mix on one | minority: Tried 3 times; not proven to act; skipped 3 times: cut is …
+          fault    pause-on-log on one: Never began: it was never begun
+          fault    and 6 more
+          hit      zookeeper3 applied `set /stormglass-register/r3 = "90017"` (ok zxid=0x500000a31
+                   version=88); its reply was held; process 900007 recorded info 4.0 s later; it is there …
+          failover failover-loop on pace: 7.9 a minute, 6 to 12 wanted; an election took 1.6 s (median)
+          report   results/latest/report.html
+          again    stormglass run …
+    "#]],
+    );
+}
+
+#[test]
+fn results_tell_what_the_faults_did() {
+    let results = serde_json::to_value(fixture::storm().results).expect("plain data");
+    let cell = |fault: &str| {
+        let cells = results["coverage"].as_array().expect("a table");
+        let cell = cells.iter().find(|cell| cell["fault"] == fault).expect(fault);
+        ["role", "phase", "begun", "installed", "felt", "lasting", "healed"]
+            .map(|figure| cell[figure].to_string().replace('"', ""))
+            .join(" ")
+    };
+    assert_eq!(cell("failover-loop"), "zookeeper main 9 9 9 0 0");
+    assert_eq!(cell("late-reply"), "zookeeper main 1 1 0 1 1");
+    assert_eq!(cell("mix"), "zookeeper main 3 2 2 2 1");
+    assert_eq!(cell("pause-on-log"), " main 0 0 0 0 0");
+    assert_eq!(results["failovers"]["loops"][0]["verdict"], "on pace");
+    assert_eq!(results["failovers"]["reigns"][1]["epoch"], 6);
+    assert_eq!(results["hits"][0]["operation"]["process"], "900007");
+    assert_eq!(results["skipped"][0]["why"], "this world has no disk that could be slow");
+    let read: Results = serde_json::from_value(results).expect("it is read back");
+    assert_eq!(read, fixture::storm().results);
+}
+
+#[test]
+fn junit_has_a_case_for_each_loop_of_failovers() {
+    let mut results = fixture::storm().results;
+    let case = |results: &Results| {
+        let xml = junit(results);
+        let from = xml.find("failovers of failover-loop on pace").expect("a case");
+        let end = xml[from..].find("</testcase>").expect("an end");
+        xml[from..from + end].contains("<skipped")
+    };
+    assert!(!case(&results));
+    assert!(junit(&results).contains("its reply was held; process 900007 recorded info"));
+    let failovers = results.failovers.as_mut().expect("the leader changed");
+    failovers.loops[0].verdict = Pacing::TooSlow;
+    assert!(case(&results));
+}
+
+#[test]
+fn the_page_links_to_the_schedule_only_where_there_is_one() {
+    let run = fixture::storm();
+    assert!(run.html().contains("href=\"schedule.yaml\""));
+    assert!(!html(&run.results, &run.history, &ReportInput::default()).contains("schedule.yaml"));
+}
+
+#[test]
+fn a_leader_that_changes_all_the_time_gives_a_small_page() {
+    let mut run = fixture::storm();
+    let before = run.html().len();
+    let failovers = run.results.failovers.as_mut().expect("the leader changed");
+    let hits = std::mem::take(&mut run.results.hits);
+    failovers.reigns = failovers.reigns.iter().cycle().take(20_000).cloned().collect();
+    failovers.overlaps = failovers.overlaps.iter().cycle().take(5_000).cloned().collect();
+    run.results.hits = hits.iter().cycle().take(500).cloned().collect();
+    run.results.hits_total = 80_000;
+    run.results.clocks = run.results.clocks.iter().cycle().take(900).cloned().collect();
+    let html = run.html();
+    assert!(html.len() < before + MEBIBYTE, "{} bytes", html.len());
+    assert!(html.contains("The other 19,800 are in results.json."));
+    assert!(html.contains("79,790 more are in the history."));
 }
 
 #[test]

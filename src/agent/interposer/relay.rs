@@ -169,9 +169,7 @@ impl Relay {
                 self.up.finish();
                 self.splice.end_of_requests()
             }
-            Ok(length) => {
-                self.splice.requests(&buffer[..length], &mut shared.armory.borrow_mut())
-            }
+            Ok(length) => self.splice.requests(&buffer[..length], &mut shared.armory.borrow_mut()),
             Err(error) => return (!is_nothing(&error)).then_some(Ending::Reset),
         };
         self.perform(deeds, true)
@@ -192,8 +190,7 @@ impl Relay {
             Ok(length) => {
                 let is_last = self.reset_after.is_some_and(|(_, left)| length as u64 >= left);
                 let length = self.count_down(length);
-                let deeds =
-                    self.splice.replies(&buffer[..length], &mut shared.armory.borrow_mut());
+                let deeds = self.splice.replies(&buffer[..length], &mut shared.armory.borrow_mut());
                 let ending = self.perform(deeds, false);
                 if !is_last {
                     return ending;

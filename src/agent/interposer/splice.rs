@@ -32,9 +32,14 @@ pub enum Deed {
 enum Fate {
     Hit(Hit),
     /// The reply to the first of a doubled request passes.
-    First { second: RequestId },
+    First {
+        second: RequestId,
+    },
     /// The reply to the second is swallowed.
-    Second { hit: Hit, first: Option<Reply> },
+    Second {
+        hit: Hit,
+        first: Option<Reply>,
+    },
 }
 
 enum Speech {

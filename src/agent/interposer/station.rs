@@ -4,7 +4,7 @@
 //! of one thread for each node serves all its connections without a lock; the agent's other threads, and
 //! with them its deadlines, do not depend on it.
 
-use std::net::{SocketAddr, SocketAddrV4, TcpStream as BlockingStream};
+use std::net::{SocketAddr, SocketAddrV4};
 use std::rc::Rc;
 use std::sync::mpsc::{self, SyncSender};
 use std::time::Duration;
@@ -42,8 +42,6 @@ enum Order {
     Arm { concerning: Concerning, taps: Vec<ResolvedTap>, effect: Effect, done: Reply<()> },
     Disarm { concerning: Concerning, done: Reply<Option<Spent>> },
     Arrival { client: SocketAddr, done: Reply<Option<Arrival>> },
-    /// Opens a connection as the node's own processes do.
-    Open { to: SocketAddr, within: Duration, done: Reply<std::io::Result<BlockingStream>> },
     Close { done: Reply<Vec<(Concerning, Spent)>> },
 }
 
@@ -116,19 +114,10 @@ impl Station {
         self.ask(|done| Order::Arrival { client, done })
     }
 
-    pub fn open_connection(
-        &self,
-        to: SocketAddr,
-        within: Duration,
-    ) -> anyhow::Result<std::io::Result<BlockingStream>> {
-        self.ask(|done| Order::Open { to, within, done })
-    }
-
     /// Takes everything back: no rule redirects any more, all connections through it are reset.
     pub fn close(mut self) -> (Vec<(Concerning, Spent)>, Option<String>) {
-        let left = self.redirect.remove().err().map(|error| {
-            format!("{}: {error:#}", self.redirect.table)
-        });
+        let left =
+            self.redirect.remove().err().map(|error| format!("{}: {error:#}", self.redirect.table));
         // Where the thread does not answer, its connections go with the process.
         let spent = self.ask(|done| Order::Close { done }).unwrap_or_default();
         (spent, left)
@@ -177,20 +166,11 @@ impl Desk {
             Order::Arrival { client, done } => {
                 let _ = done.send(shared.arrival(client));
             }
-            Order::Open { to, within, done } => {
-                self.relays.spawn_local(async move {
-                    let _ = done.send(open(to, within).await);
-                });
-            }
             Order::Close { .. } => {}
         }
     }
 
-    async fn accept(
-        &mut self,
-        accepted: std::io::Result<(TcpStream, SocketAddr)>,
-        side: Side,
-    ) {
+    async fn accept(&mut self, accepted: std::io::Result<(TcpStream, SocketAddr)>, side: Side) {
         match accepted {
             Ok((client, _)) => {
                 let shared = Rc::clone(&self.shared);
@@ -210,15 +190,9 @@ impl Desk {
     }
 }
 
-async fn open(to: SocketAddr, within: Duration) -> std::io::Result<BlockingStream> {
-    let opened = tokio::time::timeout(within, TcpStream::connect(to)).await;
-    opened.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))?.into_std()
-}
-
 /// Serves one connection. One that was not redirected is closed: it would only come back to us.
 async fn pass_on(client: TcpStream, side: Side, shared: Rc<Shared>) {
-    let (Ok(address), Some(original)) =
-        (client.peer_addr(), socket::original_destination(&client))
+    let (Ok(address), Some(original)) = (client.peer_addr(), socket::original_destination(&client))
     else {
         return;
     };

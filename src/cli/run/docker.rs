@@ -157,7 +157,7 @@ async fn record(
     let mut recorder = Recorder::new(store, scenario, progress, log.clone())?;
     let ran = play_scenario(scenario, cluster, &mut recorder, interrupt).await;
     let broken = recorder.finish();
-    Ok(Played { history: ran.map_err(Broken::usage)?.history, broken, log })
+    Ok(Played { history: ran.map_err(Broken::from)?.history, broken, log })
 }
 
 async fn leave(cluster: DockerCluster) -> Result<(), String> {

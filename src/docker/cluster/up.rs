@@ -129,7 +129,8 @@ async fn check_mechanisms(
     spec: &ClusterSpec,
     owner: &Owner,
 ) -> Result<(), UpError> {
-    let freezes = spec.needs.mechanisms.iter().any(|(mechanism, _)| *mechanism == Mechanism::Freeze);
+    let freezes =
+        spec.needs.mechanisms.iter().any(|(mechanism, _)| *mechanism == Mechanism::Freeze);
     let abilities = if freezes {
         ability::try_all(engine, agent, &spec.run, owner).await?
     } else {

@@ -158,7 +158,11 @@ fn words(told: &FailoverLoop, elections_ms: Option<Spread>) -> String {
         (None, Some(spread)) => format!("; a failover took {} (median)", seconds(spread.median)),
         (None, None) => String::new(),
     };
-    format!("{verdict}: {reached:.1} a minute, {wanted}; {finished} of {begun} finished{took}")
+    let unfinished = match finished < begun {
+        true => format!("; {finished} of {begun} finished"),
+        false => String::new(),
+    };
+    format!("{verdict}: {reached:.1} a minute, {wanted}{took}{unfinished}")
 }
 
 fn seconds(milliseconds: f64) -> String {

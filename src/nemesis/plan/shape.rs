@@ -48,7 +48,10 @@ fn inside(
         Shape::Halves => count / 2 + (rng.below(2) as usize) * (count % 2),
         Shape::MajorityMinority => count.div_ceil(2).saturating_sub(1),
         Shape::MinorityThird => (count / 3).max(1),
-        Shape::Random => 1 + rng.below(count.saturating_sub(1) as u64) as usize,
+        Shape::Random => {
+            let size = 1 + rng.below(count.saturating_sub(1) as u64) as usize;
+            size.min(count - size.min(count)).max(1)
+        }
         _ => return scene.resolve(fault.aimed_at()?, Among::Any, &[], rng),
     };
     Ok(draw(&names, size, rng))

@@ -55,7 +55,7 @@ fn the_operation_is_found_by_node_time_outcome_key_and_value() {
          14 5@n2 info write 17 key=3",
         vec![hit(set()), verified("/sg/r3 at n2", true)],
         expect![
-            "n1 applied `set /sg/r3 = \"17\"` (ok zxid=0x7); its reply was held; process 7 recorded info 4.0 s later; afterwards /sg/r3 at n2: 17."
+            "n1 applied `set /sg/r3 = \"17\"` (ok zxid=0x7); its reply was held; process 7 recorded info 4.0 s later; it is there (/sg/r3 at n2: 17)."
         ],
     );
 }
@@ -66,7 +66,7 @@ fn a_compare_and_set_writes_its_second_value() {
         "9.9 7@n1 invoke cas 4>17 key=3\n9.9 8@n1 invoke cas 17>4 key=3\n14 7@n1 info cas 4>17 key=3",
         vec![hit(set()), verified("/sg/r3", false)],
         expect![
-            "n1 applied `set /sg/r3 = \"17\"` (ok zxid=0x7); its reply was held; process 7 recorded info 4.0 s later; afterwards NOT as expected: /sg/r3: 3."
+            "n1 applied `set /sg/r3 = \"17\"` (ok zxid=0x7); its reply was held; process 7 recorded info 4.0 s later; afterwards NOT as expected (/sg/r3: expected 17, saw 3)."
         ],
     );
 }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::{Page, scroll_box, yes_no};
+use crate::cluster::Check;
 use crate::report::clocks::{ClockMove, Reading};
 use crate::report::words;
 
@@ -48,8 +49,11 @@ fn table(moved: &ClockMove) -> Markup {
                     th scope="col" { "Expected" } th scope="col" { "Seen" }
                     th scope="col" { "As expected" }
                 } }
-                tbody { (rows("moved", &moved.moved)) }
-                @if let Some(reading) = &moved.taken_back { tbody { (rows("taken back", reading)) } }
+                (rows("before", moved, &moved.moved, is_before))
+                (rows("during", moved, &moved.moved, |check| !is_before(check)))
+                @if let Some(reading) = &moved.taken_back {
+                    (rows("after", moved, reading, |_| true))
+                }
             }
         }))
         @if moved.taken_back.is_none() { p.fewer { "It was not taken back." } }
@@ -59,26 +63,42 @@ fn table(moved: &ClockMove) -> Markup {
     }
 }
 
-fn rows(when: &str, reading: &Reading) -> Markup {
+/// Read before the clock was moved, as the check says itself.
+fn is_before(check: &Check) -> bool {
+    check.what.split_whitespace().any(|word| word == "before")
+}
+
+/// What was read at one time: the moved node's own clock stands out.
+fn rows(
+    when: &str,
+    moved: &ClockMove,
+    reading: &Reading,
+    meant: impl Fn(&Check) -> bool,
+) -> Markup {
+    let checks: Vec<&Check> =
+        reading.checks.iter().filter(|check| meant(check)).take(CHECKS_MAX).collect();
+    let is_own = |check: &Check| check.what.contains(&*moved.node);
+    let name =
+        || html! { (when) @if when != "before" { span.target { (words::moment(reading.at)) } } };
     html! {
-        @for (position, check) in reading.checks.iter().take(CHECKS_MAX).enumerate() {
-            tr {
-                @if position == 0 {
-                    th scope="rowgroup" rowspan=(reading.checks.len().min(CHECKS_MAX)) {
-                        (when) span.target { (words::moment(reading.at)) }
-                    }
+        tbody {
+            @for (position, check) in checks.iter().enumerate() {
+                tr.moved[is_own(check)] {
+                    @if position == 0 { th scope="rowgroup" rowspan=(checks.len()) { (name()) } }
+                    td { (check.what) }
+                    td.number { (check.expected) }
+                    td.number { (check.seen) }
+                    td { (yes_no(check.holds)) }
                 }
-                td { (check.what) }
-                td.number { (check.expected) }
-                td.number { (check.seen) }
-                td { (yes_no(check.holds)) }
             }
-        }
-        @if !reading.why.is_empty() || reading.checks.is_empty() {
-            tr {
-                th scope="row" { (when) span.target { (words::moment(reading.at)) } }
-                td.fewer colspan="4" {
-                    @if reading.why.is_empty() { "nothing was read" } @else { (reading.why) }
+            @if when != "before" && (checks.is_empty() || !reading.why.is_empty()) {
+                tr {
+                    th scope="row" { (name()) }
+                    td colspan="4" {
+                        span.fewer {
+                            @if reading.why.is_empty() { "nothing was read" } @else { (reading.why) }
+                        }
+                    }
                 }
             }
         }

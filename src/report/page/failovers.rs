@@ -46,6 +46,11 @@ fn pace(paced: &FailoverLoop) -> Markup {
 fn figures(failovers: &Failovers) -> Markup {
     html! {
         dl.figures {
+            @if !failovers.loops.is_empty() {
+                @let sum = |figure: fn(&FailoverLoop) -> u64| failovers.loops.iter().map(figure).sum();
+                div { dt { "failovers begun" } dd { (words::count(sum(|paced| paced.begun))) } }
+                div { dt { "finished" } dd { (words::count(sum(|paced| paced.finished))) } }
+            }
             div { dt { "reigns" } dd { (words::count(failovers.reigns.len() as u64)) } }
             div { dt { "epochs" } dd { (words::count(failovers.epochs() as u64)) } }
             div { dt { "elections seen" } dd {

@@ -43,6 +43,7 @@ fn over_time(page: &Page) -> Markup {
                 @for family in Family::ALL.into_iter().filter(used) {
                     span { span.kind.(family.name()) {} (family.name()) }
                 }
+                span { "dotted: a new phase" }
                 span { "box: in force" }
                 @if shown.iter().any(|lane| !lane.moments.is_empty()) {
                     span { "line: over at once" }
@@ -94,10 +95,11 @@ impl Row<'_> {
         let all_in_main =
             self.cells.iter().all(|cell| figure(cell) == 0 || cell.phase.name() == "main");
         html! {
-            td.number.missing[got == 0].fewer[got > 0 && got < wanted] {
-                @if got == 0 { "✗ " }
-                (words::count(got))
-                @if got < wanted { " of " (words::count(wanted)) }
+            td.number {
+                @if got == 0 { span.missing { "✗ 0 of " (words::count(wanted)) } }
+                @else if got < wanted {
+                    span.fewer { (words::count(got)) " of " (words::count(wanted)) }
+                } @else { (words::count(got)) }
                 @if !all_in_main { span.target { (phases.join(", ")) } }
             }
         }
@@ -127,19 +129,26 @@ fn coverage(cells: &[CoverageCell]) -> Markup {
                                 (row.fault)
                                 @if !row.role.is_empty() { span.target { "on " (row.role) } }
                             }
-                            (row.cell(|cell| cell.begun, begun))
-                            @if begun == 0 { (nothing("it never began")) }
-                            @else { (row.cell(|cell| cell.installed, begun)) }
+                            @if begun == 0 {
+                                td { span.missing { "✗ never" } }
+                                (nothing("it never began"))
+                            } @else {
+                                (row.cell(|cell| cell.begun, begun))
+                                (row.cell(|cell| cell.installed, begun))
+                            }
                             @if installed == 0 { (nothing("nothing was installed")) }
                             @else { (row.cell(|cell| cell.felt, installed)) }
                             @if lasting > 0 { (row.cell(|cell| cell.healed, lasting)) }
-                            @else if begun > 0 { td.quiet { "nothing to heal" } }
+                            @else if begun > 0 { (nothing("it leaves nothing to undo")) }
                             @else { (nothing("it never began")) }
                         }
                     } }
                 }
             }))
-            p.quiet { "Counted in the main phase unless said otherwise." }
+            p.quiet {
+                "Counted in the main phase unless said otherwise. –: nothing was due, as of faults that \
+                 are over at once."
+            }
         }
     }
 }
@@ -164,8 +173,9 @@ fn triggers(triggers: &[TriggerSummary]) -> Markup {
                                 span.target { "waits for " (trigger.waits_for) }
                             }
                         }
-                        td.number.missing[trigger.fired == 0] {
-                            @if trigger.fired == 0 { "✗ never" } @else { (words::count(trigger.fired)) }
+                        td.number {
+                            @if trigger.fired == 0 { span.missing { "✗ never" } }
+                            @else { (words::count(trigger.fired)) }
                         }
                         td.words { (events(trigger)) }
                         td.number { (spread(trigger.learned_ms)) }

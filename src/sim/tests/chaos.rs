@@ -1,10 +1,11 @@
-//! Random faults for soak tests: cuts, kills and pauses that come, overlap and go.
+//! Random faults for soak tests: they come, overlap and go.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::cluster::{Action, Cluster, FaultId, Link};
+use super::anything::Anything;
+use crate::cluster::{Action, Applied, Cluster, FaultId, Link};
 use crate::op::NodeName;
 use crate::rng::Rng;
 use crate::sim::SimCluster;
@@ -24,6 +25,21 @@ pub async fn rage(cluster: Rc<SimCluster>, mut rng: Rng, span: Duration, first_f
         tokio::time::sleep(Duration::from_millis(rng.between(50, longest))).await;
         for action in actions.iter().rev() {
             cluster.apply(&action.undo().unwrap()).await.unwrap();
+        }
+    }
+}
+
+/// The same with every kind of action, one after the other.
+pub async fn rage_in_every_way(cluster: Rc<SimCluster>, mut rng: Rng, span: Duration) {
+    let end = tokio::time::Instant::now() + span;
+    while tokio::time::Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(rng.between(100, 2_000))).await;
+        let action = Anything::new(&cluster, &[], &mut rng).action().await;
+        let applied = cluster.apply(&action).await.unwrap();
+        let longest = *rng.pick(&[300, 3_000, 6_000]).unwrap_or(&300);
+        tokio::time::sleep(Duration::from_millis(rng.between(50, longest))).await;
+        if let (Applied::Installed { .. }, Some(undo)) = (applied, action.undo()) {
+            cluster.apply(&undo).await.unwrap();
         }
     }
 }

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::chaos::{calm, rage};
+use super::anything::taps;
+use super::chaos::{calm, rage, rage_in_every_way};
 use super::judge::{Judge, Seen};
-use crate::cluster::{Cluster, Coordination, CoordinationError, CreateMode, SessionEvent};
+use crate::cluster::{Cluster, Coordination, CoordinationError, CreateMode, Needs, SessionEvent};
 use crate::op::NodeName;
 use crate::rng::Rng;
 use crate::sim::{ModelSession, SimCluster, SimSpec, Variant};
@@ -137,7 +138,15 @@ async fn conclude(cluster: &SimCluster, judge: &Rc<RefCell<Judge>>, servers: u8)
     });
 }
 
-async fn soak(seed: u64, variant: Variant) -> Soak {
+/// What breaks.
+#[derive(Clone, Copy, PartialEq)]
+enum Faults {
+    /// Cuts, kills and pauses.
+    Plain,
+    Every,
+}
+
+async fn soak(seed: u64, variant: Variant, faults: Faults) -> Soak {
     let rng = Rng::from_seed(seed);
     let servers = if seed.is_multiple_of(2) { 3 } else { 5 };
     let spec = SimSpec { servers, rng: rng.fork("cluster"), variant };
@@ -159,10 +168,18 @@ async fn soak(seed: u64, variant: Variant) -> Soak {
         };
         tasks.push(tokio::task::spawn_local(worker.work()));
     }
+    let needs = Needs { taps: taps(&nodes).into_iter().collect(), ..Needs::default() };
+    cluster.prepare(&needs).await.unwrap();
     for rager in 1..=2 {
         let rng = rng.fork(&format!("faults {rager}"));
-        let rage = rage(cluster.clone(), rng, SPAN, rager * 1_000);
-        tasks.push(tokio::task::spawn_local(rage));
+        tasks.push(match faults {
+            Faults::Plain => {
+                tokio::task::spawn_local(rage(cluster.clone(), rng, SPAN, rager * 1_000))
+            }
+            Faults::Every => {
+                tokio::task::spawn_local(rage_in_every_way(cluster.clone(), rng, SPAN))
+            }
+        });
     }
     for task in tasks {
         task.await.unwrap();
@@ -174,8 +191,8 @@ async fn soak(seed: u64, variant: Variant) -> Soak {
     Soak { judge, trace }
 }
 
-fn violations(seed: u64, variant: Variant) -> Vec<String> {
-    let soak = crate::sim::run(soak(seed, variant)).unwrap();
+fn violations(seed: u64, variant: Variant, faults: Faults) -> Vec<String> {
+    let soak = crate::sim::run(soak(seed, variant, faults)).unwrap();
     let judge = soak.judge.borrow();
     assert!(judge.confirmed > 10, "seed {seed}: just {} operations", judge.confirmed);
     judge.violations.clone()
@@ -189,8 +206,10 @@ fn seeds() -> u64 {
 
 #[test]
 fn the_sound_ensemble_keeps_its_promises_on_every_seed() {
-    for seed in 0..seeds() {
-        let violations = violations(seed, Variant::AsShipped);
+    for (seed, faults) in
+        (0..seeds()).flat_map(|seed| [(seed, Faults::Plain), (seed, Faults::Every)])
+    {
+        let violations = violations(seed, Variant::AsShipped, faults);
         assert!(violations.is_empty(), "seed {seed}: {violations:#?}");
     }
 }
@@ -201,7 +220,10 @@ fn every_planted_bug_is_seen_on_some_seed() {
         // Clients must see it: what only a look into the servers tells does not count.
         let found = (0..seeds()).find_map(|seed| {
             let seen = |violation: &String| violation.starts_with("client");
-            violations(seed, variant).into_iter().find(seen).map(|violation| (seed, violation))
+            violations(seed, variant, Faults::Plain)
+                .into_iter()
+                .find(seen)
+                .map(|violation| (seed, violation))
         });
         println!("{variant}: {found:?}");
         assert!(found.is_some(), "{variant} was never seen");
@@ -211,11 +233,11 @@ fn every_planted_bug_is_seen_on_some_seed() {
 #[test]
 fn the_same_seed_gives_the_same_trace_to_the_byte() {
     for (seed, variant) in [(5, Variant::AsShipped), (6, Variant::LosesAckedWrite)] {
-        let first = crate::sim::run(soak(seed, variant)).unwrap().trace;
-        let second = crate::sim::run(soak(seed, variant)).unwrap().trace;
+        let first = crate::sim::run(soak(seed, variant, Faults::Every)).unwrap().trace;
+        let second = crate::sim::run(soak(seed, variant, Faults::Every)).unwrap().trace;
         assert!(first.len() > 1_000_000, "{} bytes", first.len());
         assert!(first == second, "seed {seed} does not repeat");
     }
-    let other = crate::sim::run(soak(7, Variant::AsShipped)).unwrap().trace;
-    assert!(other != crate::sim::run(soak(5, Variant::AsShipped)).unwrap().trace);
+    let other = crate::sim::run(soak(7, Variant::AsShipped, Faults::Every)).unwrap().trace;
+    assert!(other != crate::sim::run(soak(5, Variant::AsShipped, Faults::Every)).unwrap().trace);
 }

@@ -140,29 +140,29 @@ fn times_that_do_not_go_together() {
     check_lasting(
         &faults,
         expect![[r#"
-        zookeeper/register --nemesis momentary
-          nemesis/momentary.yaml:3: field `for`: crash is over at once and lasts no time; leave it out; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis jitter
-          nemesis/jitter.yaml:3: field `jitter`: expected `every` as well: each of several beginnings is late by chance; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis every-zero
-          nemesis/every-zero.yaml:3: field `every`: expected more than 0s; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis weight
-          nemesis/weight.yaml:3: field `weight`: only faults of the order random are drawn by weight; leave it out; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis session
-          nemesis/session.yaml:3: field `session`: kill takes no `session`, only expire-session does; it takes target, and like every fault after, for, every, jitter, when, pace and weight; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis pace-one
-          nemesis/pace-one.yaml:3: field `target`: a fault with `pace` hits leaders; expected leader; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis pace-every
-          nemesis/pace-every.yaml:3: field `every`: `pace` says when the fault begins; leave `every` out; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis pace-order
-          nemesis/pace-order.yaml:3: field `pace`: expected at_least <= per_minute <= at_most and 1 a minute or more, found at_least 7, per_minute 6, at_most 9; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis pace-fit
-          nemesis/pace-fit.yaml:3: field `for`: 90 failovers a minute leave 666666666ns for each, found 1s; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis pace-kind
-          nemesis/pace-kind.yaml:3: field `pace`: expected a fault that deposes a leader: kill, stop, pause, crash, resign, or a partition of shape isolate; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis pace-and-when
-          nemesis/pace-and-when.yaml:3: field `pace`: expected a trigger in `when` or a `pace`, found both; leave one out; correct it, `stormglass describe kill` shows a sound nemesis
-    "#]],
+            zookeeper/register --nemesis momentary
+              nemesis/momentary.yaml:3: field `for`: crash is over at once and lasts no time; leave it out; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis jitter
+              nemesis/jitter.yaml:3: field `jitter`: expected `every` as well: each of several beginnings is late by chance; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis every-zero
+              nemesis/every-zero.yaml:3: field `every`: expected more than 0s; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis weight
+              nemesis/weight.yaml:3: field `weight`: only faults of the order random are drawn by weight; leave it out; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis session
+              nemesis/session.yaml:3: field `session`: kill takes no `session`, only expire-session does; it takes target, and like every fault after, for, every, jitter, when, pace and weight; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis pace-one
+              nemesis/pace-one.yaml:3: field `target`: a fault with `pace` hits leaders; expected leader; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis pace-every
+              nemesis/pace-every.yaml:3: field `every`: `pace` says when the fault begins; leave `every` out; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis pace-order
+              nemesis/pace-order.yaml:3: field `pace`: expected at_least <= per_minute <= at_most and 1 a minute or more, found at_least 7, per_minute 6, at_most 9; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis pace-fit
+              nemesis/pace-fit.yaml:3: field `for`: 90 failovers a minute leave 666ms for each, found 1s; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis pace-kind
+              nemesis/pace-kind.yaml:3: field `pace`: expected a fault that deposes a leader: kill, stop, pause, crash, resign, or a partition of shape isolate; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis pace-and-when
+              nemesis/pace-and-when.yaml:3: field `pace`: expected a trigger in `when` or a `pace`, found both; leave one out; correct it, `stormglass describe kill` shows a sound nemesis
+        "#]],
     );
 }
 
@@ -340,36 +340,36 @@ fn faults_that_contradict_each_other_or_fit_no_cluster_of_this_size() {
         &folder,
         &cases,
         expect![[r#"
-        zookeeper/register --nemesis kill:zookeeper2,pause:zookeeper2
-          --nemesis kill:zookeeper2,pause:zookeeper2: `kill:zookeeper2` (kill, from 8s for 10s) and `pause:zookeeper2` (pause, from 8s for 10s) want zookeeper2 at the same time; aim one of them elsewhere, or give them times that do not overlap
-        zookeeper/register --nemesis stop-all,kill:zookeeper3
-          --nemesis stop-all,kill:zookeeper3: `stop-all` (stop, from 8s for 10s) and `kill:zookeeper3` (kill, from 8s for 10s) want zookeeper3 at the same time; aim one of them elsewhere, or give them times that do not overlap
-        zookeeper/register --nemesis kill:zookeeper2,later --set nemesis.faults.0.for=12s
-          --nemesis kill:zookeeper2,later: `kill:zookeeper2` (kill, from 8s for 12s) and `later` (pause, from 19s for 12s) want zookeeper2 at the same time; aim one of them elsewhere, or give them times that do not overlap
-        zookeeper/register --nemesis crash:zookeeper1,kill:zookeeper1
-          --nemesis crash:zookeeper1,kill:zookeeper1: `crash:zookeeper1` (crash, from 8s for 0s) and `kill:zookeeper1` (kill, from 8s for 10s) want zookeeper1 at the same time; aim one of them elsewhere, or give them times that do not overlap
-        zookeeper/register --nemesis kill-minority --nodes zookeeper=2
-          --nemesis kill-minority: it can never act on the nodes of zookeeper/register (zookeeper1, zookeeper2): 2 nodes have no minority; choose another nemesis or aim, or change their number with --nodes
-        zookeeper/register --nemesis partition-one --nodes zookeeper=1
-          --nemesis partition-one: it can never act on the nodes of zookeeper/register (zookeeper1): a partition of 1 nodes has nobody on one side; choose another nemesis or aim, or change their number with --nodes
-        zookeeper/register --nemesis partition-majorities-ring --nodes zookeeper=2
-          --nemesis partition-majorities-ring: it can never act on the nodes of zookeeper/register (zookeeper1, zookeeper2): a partition of 2 nodes has nobody on one side; choose another nemesis or aim, or change their number with --nodes
-        zookeeper/register --nemesis lag --nodes zookeeper=1
-          --nemesis lag: it can never act on the nodes of zookeeper/register (zookeeper1): no node serves as a follower now; choose another nemesis or aim, or change their number with --nodes
-        zookeeper/register --nemesis failover-loop-one
-          --nemesis failover-loop-one: a fault with `pace` hits leaders; expected leader
-        zookeeper/register --nemesis lag-leader
-          --nemesis lag-leader: this nemesis picks its own nodes and cannot be aimed; leave the aim out
-        zookeeper/register --nemesis kill:clients
-          --nemesis kill:clients: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader, follower, a role or a node
-        zookeeper/register --nemesis skew-bmup
-          there is no nemesis `skew-bmup`; did you mean `skew-bump`?; `stormglass list nemeses` shows all
-        zookeeper/register --nemesis reply-los-leader
-          there is no nemesis `reply-los-leader`; did you mean `reply-loss-leader`?; `stormglass list nemeses` shows all
-        mute --nemesis reply-loss
-          --nemesis reply-loss: it hits the workload's own `message`, and mute has none; name one in the fault, such as `message: zookeeper set /sg/*`, or in the workload
-        odd
-          workloads/odd.yaml:5: field `message`: expected a request of zookeeper, found one of http; correct it, `stormglass describe zookeeper/register` shows a sound workload
-    "#]],
+            zookeeper/register --nemesis kill:zookeeper2,pause:zookeeper2
+              --nemesis kill:zookeeper2,pause:zookeeper2: `kill:zookeeper2` (kill from 8s for 10s) and `pause:zookeeper2` (pause from 8s for 10s) want zookeeper2 at the same time; aim one of them elsewhere, or give them times that do not overlap
+            zookeeper/register --nemesis stop-all,kill:zookeeper3
+              --nemesis stop-all,kill:zookeeper3: `stop-all` (stop from 8s for 10s) and `kill:zookeeper3` (kill from 8s for 10s) want zookeeper3 at the same time; aim one of them elsewhere, or give them times that do not overlap
+            zookeeper/register --nemesis kill:zookeeper2,later --set nemesis.faults.0.for=12s
+              --nemesis kill:zookeeper2,later: `kill:zookeeper2` (kill from 8s for 12s) and `later` (pause from 19s for 12s) want zookeeper2 at the same time; aim one of them elsewhere, or give them times that do not overlap
+            zookeeper/register --nemesis crash:zookeeper1,kill:zookeeper1
+              --nemesis crash:zookeeper1,kill:zookeeper1: `crash:zookeeper1` (crash at 8s) and `kill:zookeeper1` (kill from 8s for 10s) want zookeeper1 at the same time; aim one of them elsewhere, or give them times that do not overlap
+            zookeeper/register --nemesis kill-minority --nodes zookeeper=2
+              --nemesis kill-minority: it can never act on the nodes of zookeeper/register (zookeeper1, zookeeper2): 2 nodes have no minority; choose another nemesis or aim, or change their number with --nodes
+            zookeeper/register --nemesis partition-one --nodes zookeeper=1
+              --nemesis partition-one: it can never act on the nodes of zookeeper/register (zookeeper1): a partition of 1 node has nobody on one side; choose another nemesis or aim, or change their number with --nodes
+            zookeeper/register --nemesis partition-majorities-ring --nodes zookeeper=2
+              --nemesis partition-majorities-ring: it can never act on the nodes of zookeeper/register (zookeeper1, zookeeper2): a partition of 2 nodes has nobody on one side; choose another nemesis or aim, or change their number with --nodes
+            zookeeper/register --nemesis lag --nodes zookeeper=1
+              --nemesis lag: it can never act on the nodes of zookeeper/register (zookeeper1): no node serves as a follower now; choose another nemesis or aim, or change their number with --nodes
+            zookeeper/register --nemesis failover-loop-one
+              --nemesis failover-loop-one: a fault with `pace` hits leaders; expected leader
+            zookeeper/register --nemesis lag-leader
+              --nemesis lag-leader: this nemesis picks its own nodes and cannot be aimed; leave the aim out
+            zookeeper/register --nemesis kill:clients
+              --nemesis kill:clients: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader, follower, a role or a node
+            zookeeper/register --nemesis skew-bmup
+              there is no nemesis `skew-bmup`; did you mean `skew-bump`?; `stormglass list nemeses` shows all
+            zookeeper/register --nemesis reply-los-leader
+              there is no nemesis `reply-los-leader`; did you mean `reply-loss-leader`?; `stormglass list nemeses` shows all
+            mute --nemesis reply-loss
+              --nemesis reply-loss: it hits the workload's own `message`, and mute has none; name one in the fault, such as `message: zookeeper set /sg/*`, or in the workload
+            odd
+              workloads/odd.yaml:5: field `message`: expected a request of zookeeper, found one of http; correct it, `stormglass describe zookeeper/register` shows a sound workload
+        "#]],
     );
 }

@@ -90,48 +90,48 @@ fn a_flaw_in_a_schedule_is_told_with_file_line_and_field() {
         &folder,
         &cases.iter().map(String::as_str).collect::<Vec<_>>(),
         expect![[r#"
-        zookeeper/register --schedule unknown-field.yaml
-          unknown-field.yaml:5: entries[0]: unknown field `untill`, expected one of `nemesis`, `at`, `until`, `targets`, `actions`; did you mean `until`?; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule no-at.yaml
-          no-at.yaml:3: entries[0]: missing field `at`; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule bad-time.yaml
-          bad-time.yaml:4: entries[0].at: expected a duration such as 500ms, 10s or 1m 30s, found `soon`; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule early-end.yaml
-          early-end.yaml:5: field `until`: expected a time after `at` (8s), found 8s; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule no-actions.yaml
-          no-actions.yaml:8: could not find expected ':' at line 8 column 1, while scanning a simple key; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule unknown-action.yaml
-          unknown-action.yaml:7: entries[0].actions[0].action: unknown variant `kil`, expected one of `cut`, `join`, `kill`, `stop`, `start`, `pause`, `resume`, `crash`, `sever`, `throttle`, `unthrottle`, `interpose`, `withdraw`, `skew`, `unskew`, `expire`; did you mean `kill`?; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule unknown-node.yaml
-          unknown-node.yaml:8: field `node`: the topology has no `zookeeper7`; expected one of zookeeper1, zookeeper2, zookeeper3; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule unknown-end.yaml
-          unknown-end.yaml:17: field `to`: the topology has no `zookeeper9`; expected one of zookeeper1, zookeeper2, zookeeper3 or clients; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule same-end.yaml
-          same-end.yaml:17: field `to`: a link needs two ends, found zookeeper1 twice; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule unknown-target.yaml
-          unknown-target.yaml:6: field `targets`: the topology has no `zookeeper4`; expected one of zookeeper1, zookeeper2, zookeeper3; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule twice.yaml
-          twice.yaml:6: field `actions`: zookeeper2 is acted on twice; one action is enough; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule momentary.yaml
-          momentary.yaml:5: field `until`: these actions are over at once; leave it out; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule inverse.yaml
-          inverse.yaml:6: field `actions`: `start` only takes back; give the `kill` or `stop` an `until` instead; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule kept-down.yaml
-          kept-down.yaml:9: field `actions`: `start` of zookeeper2 at 9s, which entry 1 (`kill`) holds from 8s until 18s; end that by its own `until`; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule overlap.yaml
-          overlap.yaml:9: field `actions`: acts on zookeeper2 at 17s, which entry 1 (`kill`) holds from 8s until 18s; choose another node or time; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule protocol.yaml
-          protocol.yaml:11: field `message`: port 2181 of zookeeper speaks zookeeper, not resp; expected a request such as `zookeeper set /sg/*` in that protocol; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule port.yaml
-          port.yaml:10: field `port`: nothing listens on port 80; expected 2181 for clients and 2888, 3888 for members; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule syntax.yaml
-          syntax.yaml:3: did not find expected node content; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule nowhere.yaml
-          --schedule nowhere.yaml: No such file or directory (os error 2); expected a file such as results/latest/schedule.yaml
-        zookeeper/register --schedule sound.yaml --nodes zookeeper=1
-          sound.yaml:8: field `node`: the topology has no `zookeeper2`; expected one of zookeeper1; correct it, or take the schedule.yaml of a run as a pattern
-        zookeeper/register --schedule sound.yaml --nemesis kill
-          the argument '--schedule <FILE>' cannot be used with '--nemesis <A,B>'; `--help` shows what is expected
-    "#]],
+            zookeeper/register --schedule unknown-field.yaml
+              unknown-field.yaml:5: entries[0]: unknown field `untill`, expected one of `nemesis`, `at`, `until`, `targets`, `actions`; did you mean `until`?; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule no-at.yaml
+              no-at.yaml:3: entries[0]: missing field `at`; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule bad-time.yaml
+              bad-time.yaml:4: entries[0].at: expected a duration such as 500ms, 10s or 1m 30s, found `soon`; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule early-end.yaml
+              early-end.yaml:5: field `until`: expected a time after `at` (8s), found 8s; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule no-actions.yaml
+              no-actions.yaml:6: field `actions`: expected at least one; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule unknown-action.yaml
+              unknown-action.yaml:7: entries[0].actions[0].action: unknown variant `kil`, expected one of `cut`, `join`, `kill`, `stop`, `start`, `pause`, `resume`, `crash`, `sever`, `throttle`, `unthrottle`, `interpose`, `withdraw`, `skew`, `unskew`, `expire`; did you mean `kill`?; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule unknown-node.yaml
+              unknown-node.yaml:8: field `node`: the topology has no `zookeeper7`; expected one of zookeeper1, zookeeper2, zookeeper3; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule unknown-end.yaml
+              unknown-end.yaml:17: field `to`: the topology has no `zookeeper9`; expected one of zookeeper1, zookeeper2, zookeeper3 or clients; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule same-end.yaml
+              same-end.yaml:17: field `to`: a link needs two ends, found zookeeper1 twice; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule unknown-target.yaml
+              unknown-target.yaml:6: field `targets`: the topology has no `zookeeper4`; expected one of zookeeper1, zookeeper2, zookeeper3; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule twice.yaml
+              twice.yaml:6: field `actions`: zookeeper2 is acted on twice; one action is enough; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule momentary.yaml
+              momentary.yaml:5: field `until`: these actions are over at once; leave it out; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule inverse.yaml
+              inverse.yaml:6: field `actions`: `start` only takes back; give the `kill` or `stop` an `until` instead; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule kept-down.yaml
+              kept-down.yaml:9: field `actions`: `start` of zookeeper2 at 9s, which entry 1 (`kill`) holds from 8s until 18s; end that by its own `until`; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule overlap.yaml
+              overlap.yaml:9: field `actions`: acts on zookeeper2 at 17s, which entry 1 (`kill`) holds from 8s until 18s; choose another node or time; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule protocol.yaml
+              protocol.yaml:11: field `message`: port 2181 of zookeeper speaks zookeeper, not resp; expected a request such as `zookeeper set /sg/*` in that protocol; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule port.yaml
+              port.yaml:10: field `port`: nothing listens on port 80; expected 2181 for clients and 2888, 3888 for members; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule syntax.yaml
+              syntax.yaml:3: did not find expected node content; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule nowhere.yaml
+              --schedule nowhere.yaml: No such file or directory (os error 2); expected a file such as results/latest/schedule.yaml
+            zookeeper/register --schedule sound.yaml --nodes zookeeper=1
+              sound.yaml:8: field `node`: the topology has no `zookeeper2`; expected one of zookeeper1; correct it, or take the schedule.yaml of a run as a pattern
+            zookeeper/register --schedule sound.yaml --nemesis kill
+              the argument '--schedule <FILE>' cannot be used with '--nemesis <A,B>'; `--help` shows what is expected
+        "#]],
     );
 }

@@ -26,7 +26,10 @@ pub(super) async fn skew(
     let old = wanted(cluster, node);
     let new = moved(old, clock, by_ns);
     if new.monotonic_ns < 0 {
-        return skipped(node, "'s monotonic clock cannot be set back: no clock of that kind ever goes");
+        return skipped(
+            node,
+            "'s monotonic clock cannot be set back: no clock of that kind ever goes",
+        );
     }
     let before = read(cluster).await?;
     want(cluster, node, new);
@@ -173,9 +176,8 @@ fn check_offsets(name: &NodeName, expected: Offsets, report: Option<&ClockReport
         let Offsets { wall_ns, monotonic_ns } = offsets;
         format!("wall {}, monotonic {}", seconds(wall_ns), seconds(monotonic_ns))
     };
-    let shown = report.and_then(|report| {
-        report.processes.iter().find(|process| !process.shown.agrees(expected))
-    });
+    let shown = report
+        .and_then(|report| report.processes.iter().find(|process| !process.shown.agrees(expected)));
     let seen = match (report, shown.map(|process| &process.shown)) {
         (None, _) => "no process to show any".to_owned(),
         (Some(_), None) => told(expected),
@@ -226,12 +228,13 @@ struct Move {
 
 fn moves(then: &ClockReport, now: &ClockReport, clock: Clock) -> Vec<Move> {
     let moves = now.processes.iter().filter_map(|process| {
-        let is_same = |old: &&ProcessClock| {
-            (old.pid, old.start_ticks) == (process.pid, process.start_ticks)
-        };
+        let is_same =
+            |old: &&ProcessClock| (old.pid, old.start_ticks) == (process.pid, process.start_ticks);
         let old = then.processes.iter().find(is_same)?;
-        let (Shown::Read { offsets: from, error_ns: one }, Shown::Read { offsets: to, error_ns: two }) =
-            (&old.shown, &process.shown)
+        let (
+            Shown::Read { offsets: from, error_ns: one },
+            Shown::Read { offsets: to, error_ns: two },
+        ) = (&old.shown, &process.shown)
         else {
             return None;
         };
