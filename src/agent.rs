@@ -14,6 +14,7 @@ mod cap;
 mod fault_table;
 mod frame;
 mod hold;
+mod interposer;
 mod lease;
 mod live_socket;
 mod namespace;
@@ -38,6 +39,7 @@ pub use namespace::within;
 pub use process::HOST_CGROUPS;
 
 use fault_table::FaultTables;
+use interposer::Interposers;
 use lease::Lease;
 use protocol::{Answer, Cause, Command, Message, Request};
 use session::Session;
@@ -45,6 +47,9 @@ use worker::Worker;
 
 /// How long an orchestrator may be silent.
 pub const LEASE: Duration = Duration::from_secs(5);
+
+/// How many things seen may wait to be told.
+const MOST_SIGHTINGS: usize = 10_000;
 
 const INFRASTRUCTURE: i32 = 3;
 
@@ -89,9 +94,12 @@ fn serve(arguments: &AgentArguments) -> anyhow::Result<()> {
     signal::block(&signals)?;
     let tables = FaultTables::open(&arguments.run)?;
     let lease = Lease::new(Duration::from_millis(arguments.lease_ms));
-    let session = Arc::new(Session::new(&arguments.run, tables, lease));
+    let (sightings, seen) = mpsc::sync_channel(MOST_SIGHTINGS);
+    let interposers = Interposers::new(&arguments.run, sightings);
+    let session = Arc::new(Session::new(&arguments.run, tables, interposers, lease));
     let (work, queue) = mpsc::channel();
 
+    spawn("teller", &session, move |session| session.tell(&seen))?;
     spawn("lease", &session, |session| session.watch_lease())?;
     let reader_work = work.clone();
     spawn("reader", &session, move |session| read(session, &reader_work))?;

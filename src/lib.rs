@@ -26,4 +26,5 @@ pub mod run_log;
 pub mod scenario;
 pub mod sim;
 pub mod store;
+pub mod wire;
 pub mod workload;

@@ -13,8 +13,6 @@ use super::protocol::Hook;
 /// Whose packets a table sees. A table's name is unique within its family and namespace only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// IPv4 and IPv6 of one namespace.
-    Inet = 1,
     /// IPv4 of one namespace.
     Ip = 2,
     /// What the bridges of one namespace pass on.

@@ -11,9 +11,13 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{Ability, FaultId, Link, Manner};
+use crate::cluster::{Ability, Concerning, Effect, FaultId, Link, Manner, MessageSeen, Tap};
 use crate::op::NodeName;
 pub use traffic::{Cap, LinkProbe, Passage, PortPassage, PortProbe, ProbeReport, Severed, Speed};
+
+mod tapping;
+
+pub use tapping::{Passed, Spent, TapProbe, TapState};
 
 /// How long a probe waits for a packet that neither arrives nor is counted as dropped.
 pub const PROBE_BOUND_MS: u64 = 250;
@@ -80,6 +84,27 @@ pub enum Command {
         port: u16,
         bound_ms: u64,
     },
+    /// Puts interposers in place that pass everything on, beside those that are there.
+    Tap {
+        taps: BTreeSet<Tap>,
+    },
+    /// Has the interposers at these taps do this from now on.
+    Arm {
+        concerning: Concerning,
+        taps: BTreeSet<Tap>,
+        effect: Effect,
+    },
+    /// Takes back exactly that.
+    Disarm {
+        concerning: Concerning,
+    },
+    /// Reads a tap's rules back, and opens a connection through it: inbound from this node, outbound
+    /// to it.
+    ProbeTap {
+        tap: Tap,
+        with: NodeName,
+        bound_ms: u64,
+    },
     /// The run's tables as the kernel shows them.
     Status,
     /// Tries what this kernel lets us do.
@@ -127,6 +152,14 @@ pub enum Message {
     Healed {
         healed: Healed,
     },
+    /// Unasked: an armed interposer has seen or hit a message.
+    Seen {
+        concerning: Concerning,
+        node: NodeName,
+        message: MessageSeen,
+        /// How long before this was written.
+        age_us: u64,
+    },
     /// A line that is no request.
     Garbled {
         error: String,
@@ -148,6 +181,10 @@ pub enum Answer {
     Counters { tallies: Vec<Tally> },
     Probe { report: ProbeReport },
     ProbePort { probes: Vec<PortProbe> },
+    Tap { taps: Vec<TapState> },
+    Arm,
+    Disarm { spent: Option<Spent> },
+    ProbeTap { probe: TapProbe },
     Status { tables: Vec<Table> },
     Abilities { abilities: Vec<Ability> },
     Process { process: Option<ProcessFacts> },

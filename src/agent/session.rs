@@ -4,10 +4,12 @@
 //! either.
 
 use std::io::{self, Write};
+use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::cap::Caps;
 use super::fault_table::FaultTables;
+use super::interposer::{Interposers, Sighting};
 use super::lease::Lease;
 use super::protocol::{Cause, Healed, Message, Tally};
 use super::refusal::Refusals;
@@ -16,13 +18,15 @@ pub struct Session {
     tables: Mutex<FaultTables>,
     refusals: Mutex<Refusals>,
     caps: Mutex<Caps>,
+    interposers: Mutex<Interposers>,
     pub lease: Lease,
 }
 
 impl Session {
-    pub fn new(run: &str, tables: FaultTables, lease: Lease) -> Session {
+    pub fn new(run: &str, tables: FaultTables, interposers: Interposers, lease: Lease) -> Session {
         let (tables, refusals) = (Mutex::new(tables), Mutex::new(Refusals::new(run)));
-        Session { tables, refusals, caps: Mutex::default(), lease }
+        let interposers = Mutex::new(interposers);
+        Session { tables, refusals, caps: Mutex::default(), interposers, lease }
     }
 
     /// A thread that panicked leaves the tables usable: each change was one transaction.
@@ -39,8 +43,16 @@ impl Session {
         self.caps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Each order to an interposer is carried out as a whole.
+    pub fn interposers(&self) -> MutexGuard<'_, Interposers> {
+        self.interposers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn heal(&self, because: Cause) -> Healed {
         let (mut tallies, mut left) = self.tables().heal();
+        let (hits, remains) = self.interposers().heal();
+        tallies.extend(hits);
+        left.extend(remains);
         let (refused, refusing) = self.refusals().heal();
         let (hit, capped) = self.caps().heal();
         tallies.extend(refused);
@@ -48,6 +60,14 @@ impl Session {
         left.extend(refusing.into_iter().chain(capped));
         let tallies = Tally::summed(tallies);
         Healed { because, tallies, left }
+    }
+
+    /// Passes on what interposers see, until they are gone.
+    pub fn tell(&self, sightings: &Receiver<Sighting>) {
+        while let Ok(Sighting { concerning, node, message, at }) = sightings.recv() {
+            let age_us = at.elapsed().as_micros() as u64;
+            self.say(&Message::Seen { concerning, node, message, age_us });
+        }
     }
 
     /// Heals for good and says so, once.

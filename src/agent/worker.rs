@@ -2,6 +2,7 @@
 
 mod cuts;
 mod links;
+mod tapping;
 
 use std::time::Duration;
 
@@ -54,6 +55,12 @@ impl<'a> Worker<'a> {
             Command::ProbePort { links, port, bound_ms } => {
                 self.probe_port(&links, port, bound_ms)?
             }
+            Command::Tap { taps } => Answer::Tap { taps: self.tap(taps)? },
+            Command::Arm { concerning, taps, effect } => self.arm(concerning, taps, &effect)?,
+            Command::Disarm { concerning } => {
+                Answer::Disarm { spent: self.session.interposers().disarm(concerning)? }
+            }
+            Command::ProbeTap { tap, with, bound_ms } => self.probe_tap(tap, with, bound_ms)?,
             Command::Status => Answer::Status { tables: self.status()? },
             Command::Abilities => {
                 let bridges = self.session.tables().support().clone();

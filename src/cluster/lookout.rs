@@ -3,6 +3,7 @@
 //! Znodes, views, outcomes and phases need no lookout: the run loop sees them by itself.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -41,11 +42,21 @@ pub struct Needs {
 }
 
 /// Who is told of something observed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Concerning {
     Lookout(LookoutId),
     /// An armed message fault has hit.
     Fault(FaultId),
+}
+
+impl fmt::Display for Concerning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Concerning::Lookout(LookoutId(number)) => write!(f, "lookout {number}"),
+            Concerning::Fault(fault) => write!(f, "{fault}"),
+        }
+    }
 }
 
 /// Something that a world has seen.

@@ -5,6 +5,7 @@
 
 mod connection;
 mod plan;
+mod tapping;
 mod traffic;
 
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use crate::agent::protocol::{
     Answer, Cause, Command, Enrollment, Greeting, Healed, ProbeReport, ProcessFacts, Table, Tally,
 };
-use crate::cluster::{Ability, FaultId, Link, Manner};
+use crate::cluster::{Ability, FaultId, Link, Manner, Observed};
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -51,6 +52,7 @@ pub struct Agent {
     greeting: Greeting,
     questions: mpsc::UnboundedSender<Question>,
     notices: Mutex<mpsc::UnboundedReceiver<Notice>>,
+    sightings: Mutex<mpsc::UnboundedReceiver<Observed>>,
 }
 
 impl Agent {
@@ -72,7 +74,7 @@ impl Agent {
     }
 
     async fn open(docker: &Docker, plan: &AgentPlan, id: &str) -> anyhow::Result<Agent> {
-        let Connection { questions, notices } =
+        let Connection { questions, notices, sightings } =
             connection::open(docker.clone(), id.to_owned(), plan.heartbeat).await?;
         docker.start_container(id, None::<StartContainerOptions>).await.context("start it")?;
         let answer = ask(&questions, Command::Hello, ANSWER_WITHIN).await?;
@@ -90,6 +92,7 @@ impl Agent {
             greeting,
             questions,
             notices: Mutex::new(notices),
+            sightings: Mutex::new(sightings),
         })
     }
 

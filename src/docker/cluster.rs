@@ -207,12 +207,12 @@ impl Cluster for DockerCluster {
         view::view(&self.engine, &self.nodes)
     }
 
-    async fn prepare(&self, _needs: &Needs) -> anyhow::Result<()> {
-        Ok(())
+    async fn prepare(&self, needs: &Needs) -> anyhow::Result<()> {
+        apply::interpose::prepare(self, needs).await
     }
 
     async fn observed(&self) -> Observed {
-        std::future::pending().await
+        self.agent.sighting().await
     }
 
     async fn apply(&self, action: &Action) -> anyhow::Result<Applied> {

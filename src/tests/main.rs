@@ -7,6 +7,7 @@ mod determinism;
 mod differential;
 mod docker_agent;
 mod docker_cluster;
+mod docker_interposer;
 mod docker_links;
 mod docker_runs;
 mod docker_sigkill;

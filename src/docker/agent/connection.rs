@@ -17,6 +17,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::Notice;
 use crate::agent::protocol::{Answer, Command, Message, Request};
+use crate::cluster::Observed;
 
 /// The id of heartbeats, whose answers nobody awaits.
 const HEARTBEAT_ID: u64 = 0;
@@ -34,6 +35,8 @@ pub struct Question {
 pub struct Connection {
     pub questions: mpsc::UnboundedSender<Question>,
     pub notices: mpsc::UnboundedReceiver<Notice>,
+    /// What the agent's interposers see.
+    pub sightings: mpsc::UnboundedReceiver<Observed>,
 }
 
 /// Attaches to a container that is created and not yet started.
@@ -44,6 +47,7 @@ pub async fn open(
 ) -> anyhow::Result<Connection> {
     let (questions, asked) = mpsc::unbounded_channel();
     let (notice, notices) = mpsc::unbounded_channel();
+    let (sighting, sightings) = mpsc::unbounded_channel();
     let (ready, attached) = oneshot::channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let serve = move || {
@@ -56,13 +60,13 @@ pub async fn open(
                 }
             };
             if ready.send(Ok(())).is_ok() {
-                Line::new(streams, notice).serve(asked, heartbeat).await;
+                Line::new(streams, notice, sighting).serve(asked, heartbeat).await;
             }
         });
     };
     std::thread::Builder::new().name("stormglass-agent".to_owned()).spawn(serve)?;
     attached.await.context("the thread that attaches is gone")??;
-    Ok(Connection { questions, notices })
+    Ok(Connection { questions, notices, sightings })
 }
 
 async fn attach(docker: &Docker, container: &str) -> anyhow::Result<AttachContainerResults> {
@@ -78,6 +82,7 @@ async fn attach(docker: &Docker, container: &str) -> anyhow::Result<AttachContai
 struct Line {
     streams: AttachContainerResults,
     notice: mpsc::UnboundedSender<Notice>,
+    sighting: mpsc::UnboundedSender<Observed>,
     awaited: BTreeMap<u64, oneshot::Sender<anyhow::Result<Answer>>>,
     last_id: u64,
     /// What has come of lines that are not yet whole.
@@ -87,10 +92,15 @@ struct Line {
 }
 
 impl Line {
-    fn new(streams: AttachContainerResults, notice: mpsc::UnboundedSender<Notice>) -> Line {
+    fn new(
+        streams: AttachContainerResults,
+        notice: mpsc::UnboundedSender<Notice>,
+        sighting: mpsc::UnboundedSender<Observed>,
+    ) -> Line {
         Line {
             streams,
             notice,
+            sighting,
             awaited: BTreeMap::new(),
             last_id: HEARTBEAT_ID,
             output: Vec::new(),
@@ -178,6 +188,11 @@ impl Line {
             Ok(Message::Failure { id, error }) => (id, Err(anyhow!(error))),
             Ok(Message::Healed { healed }) => {
                 let _ = self.notice.send(Notice::Healed(healed));
+                return;
+            }
+            Ok(Message::Seen { concerning, node, message, age_us }) => {
+                let (what, message) = (message.request.clone(), Some(message));
+                let _ = self.sighting.send(Observed { concerning, node, what, message, age_us });
                 return;
             }
             Ok(Message::Garbled { error }) => return self.said(error),

@@ -2,6 +2,7 @@
 
 mod caps;
 mod connections;
+pub(super) mod interpose;
 mod links;
 mod process;
 
@@ -35,6 +36,10 @@ pub(super) async fn apply(cluster: &DockerCluster, action: &Action) -> anyhow::R
         Action::Start { node } => process::start(cluster, cluster.node(node)?).await?,
         Action::Pause { node } => process::pause(cluster, cluster.node(node)?).await?,
         Action::Resume { node } => process::resume(cluster, cluster.node(node)?).await?,
+        Action::Interpose { fault, taps, effect } => {
+            interpose::interpose(cluster, *fault, taps, effect).await?
+        }
+        Action::Withdraw { fault, taps, .. } => interpose::withdraw(cluster, *fault, taps).await?,
         other => Applied::Skipped { why: format!("this world cannot {} yet", other.name()) },
     };
     if let Applied::Installed { proof } | Applied::Indeterminate { proof: Some(proof), .. } =

@@ -1,0 +1,79 @@
+//! What the connections of one node share, all on one thread.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use tokio::sync::watch;
+
+use super::armory::Armory;
+use crate::rng::Rng;
+
+/// How much is read at once.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// How many connections are remembered for probes to be found among them.
+const REMEMBERED: usize = 256;
+
+/// How far a connection came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It is here, the server has not answered yet.
+    Waiting,
+    Connected,
+    Refused,
+}
+
+pub struct Shared {
+    pub armory: RefCell<Armory>,
+    pub buffer: RefCell<Vec<u8>>,
+    changed: watch::Sender<()>,
+    arrivals: RefCell<VecDeque<(SocketAddr, Arrival)>>,
+    forks: Cell<u64>,
+}
+
+impl Shared {
+    pub fn new(armory: Armory) -> Shared {
+        Shared {
+            armory: RefCell::new(armory),
+            buffer: RefCell::new(vec![0; BUFFER_BYTES]),
+            changed: watch::Sender::new(()),
+            arrivals: RefCell::default(),
+            forks: Cell::new(0),
+        }
+    }
+
+    /// Has every connection look at what is armed.
+    pub fn announce(&self) {
+        self.changed.send_replace(());
+    }
+
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// A stream of chance for one direction of one connection.
+    pub fn fork(&self) -> Rng {
+        self.forks.set(self.forks.get() + 1);
+        Rng::from_seed(self.forks.get()).fork("jitter")
+    }
+
+    pub fn arrived(&self, client: SocketAddr, arrival: Arrival) {
+        let mut arrivals = self.arrivals.borrow_mut();
+        if let Some(known) = arrivals.iter_mut().rev().find(|(known, _)| *known == client)
+            && arrival != Arrival::Waiting
+        {
+            known.1 = arrival;
+            return;
+        }
+        if arrivals.len() == REMEMBERED {
+            arrivals.pop_front();
+        }
+        arrivals.push_back((client, arrival));
+    }
+
+    /// What became of the last connection from this address.
+    pub fn arrival(&self, client: SocketAddr) -> Option<Arrival> {
+        let arrivals = self.arrivals.borrow();
+        arrivals.iter().rev().find(|(known, _)| *known == client).map(|(_, arrival)| *arrival)
+    }
+}

@@ -1,0 +1,280 @@
+//! One connection's messages: which are passed on, held, closed upon, delayed, doubled or dropped.
+//!
+//! No socket and no clock: bytes of both directions go in, deeds come out. While a rule is armed, a
+//! message is kept back from its first byte until it can be judged; otherwise bytes pass as they come,
+//! and only the messages' boundaries are followed. A request whose first bytes had passed before a rule
+//! was armed is not judged.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::armory::{Armory, End, Hit};
+use super::direction::{Direction, pass};
+use crate::cluster::{Concerning, Form};
+use crate::wire::{self, Dialogue, Mark, Reply, RequestId, Sniffed};
+
+/// A larger request is not doubled. ZooKeeper's servers take no more by default.
+const LARGEST_DOUBLED: usize = 1 << 20;
+
+/// What is to be done with a direction's bytes, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    Pass(Vec<u8>),
+    /// All that follows is late by this.
+    Delay(Duration, Concerning),
+    /// Nothing that follows ever comes.
+    Hold(Concerning),
+    /// What was passed still arrives, then the connection ends.
+    Close,
+}
+
+/// What awaits a request's reply.
+enum Fate {
+    Hit(Hit),
+    /// The reply to the first of a doubled request passes.
+    First {
+        second: RequestId,
+    },
+    /// The reply to the second is swallowed.
+    Second {
+        hit: Hit,
+        first: Option<Reply>,
+    },
+}
+
+enum Speech {
+    /// It is not yet known what is spoken; what was said so far has passed.
+    Unheard(Vec<u8>),
+    Read(Dialogue),
+    Opaque,
+}
+
+pub struct Splice {
+    end: End,
+    speech: Speech,
+    requests: Direction,
+    replies: Direction,
+    fates: BTreeMap<RequestId, Fate>,
+    /// A request to be sent again once it has ended, and what of it has passed.
+    doubled: Option<(RequestId, Hit, Vec<u8>)>,
+    /// Nothing more comes from the server.
+    is_silent: bool,
+}
+
+impl Splice {
+    pub fn new(end: End) -> Splice {
+        Splice {
+            end,
+            speech: Speech::Unheard(Vec::new()),
+            requests: Direction::default(),
+            replies: Direction::default(),
+            fates: BTreeMap::new(),
+            doubled: None,
+            is_silent: false,
+        }
+    }
+
+    pub fn end(&self) -> &End {
+        &self.end
+    }
+
+    /// Takes what the client sent.
+    pub fn requests(&mut self, bytes: &[u8], armory: &mut Armory) -> Vec<Deed> {
+        let mut deeds = Vec::new();
+        self.listen(bytes, armory);
+        let mut rest = bytes;
+        loop {
+            let Speech::Read(dialogue) = &mut self.speech else { break };
+            if self.requests.is_opaque {
+                break;
+            }
+            self.requests.begin(rest, armory.expected(&self.end).is_some());
+            let (taken, mark) = dialogue.request(rest);
+            self.requests.take(&rest[..taken], &mut deeds);
+            self.copy(&rest[..taken]);
+            rest = &rest[taken..];
+            match mark {
+                None => return deeds,
+                Some(Mark::Request(id)) => self.judge(id, armory, &mut deeds),
+                Some(Mark::End) => self.end_request(armory, &mut deeds),
+                Some(Mark::Opaque | Mark::Reply(_)) => {
+                    armory.unparsed += 1;
+                    self.doubled = None;
+                    self.requests.give_up(&mut deeds);
+                }
+            }
+        }
+        pass(&mut deeds, rest);
+        deeds
+    }
+
+    /// Finds out what is spoken: what rules expect, or what it looks like.
+    fn listen(&mut self, bytes: &[u8], armory: &Armory) {
+        let Speech::Unheard(heard) = &mut self.speech else { return };
+        let before = heard.len();
+        heard.extend(bytes);
+        let expected = armory.expected(&self.end);
+        match expected.map_or_else(|| wire::sniff(heard), Sniffed::Speaks) {
+            Sniffed::TooEarly => {}
+            Sniffed::Unknown => self.speech = Speech::Opaque,
+            Sniffed::Speaks(protocol) => {
+                heard.truncate(before);
+                let mut dialogue = Dialogue::new(protocol);
+                self.requests.catch_up(heard, |rest| dialogue.request(rest));
+                self.speech = Speech::Read(dialogue);
+            }
+        }
+    }
+
+    fn copy(&mut self, bytes: &[u8]) {
+        if let Some((_, _, copy)) = &mut self.doubled
+            && copy.len() <= LARGEST_DOUBLED
+        {
+            copy.extend(bytes);
+        }
+    }
+
+    fn judge(&mut self, id: RequestId, armory: &mut Armory, deeds: &mut Vec<Deed>) {
+        let Speech::Read(dialogue) = &mut self.speech else { return };
+        if !self.requests.keeps() {
+            return;
+        }
+        let request = dialogue.describe_request();
+        let Some(hit) = armory.judge(dialogue.protocol(), &self.end, &request) else {
+            return self.requests.release(deeds);
+        };
+        match hit.rule.form {
+            Form::DropRequest => {
+                dialogue.forget(id);
+                self.requests.discard();
+                return armory.saw(&self.end, hit, None);
+            }
+            Form::Duplicate => self.doubled = Some((id, hit, self.requests.kept().to_vec())),
+            _ => {
+                self.fates.insert(id, Fate::Hit(hit));
+            }
+        }
+        self.requests.release(deeds);
+    }
+
+    fn end_request(&mut self, armory: &mut Armory, deeds: &mut Vec<Deed>) {
+        self.requests.end();
+        let Some((id, hit, copy)) = self.doubled.take() else { return };
+        let Speech::Read(dialogue) = &mut self.speech else { return };
+        let second = if copy.len() > LARGEST_DOUBLED { None } else { dialogue.repeat(id) };
+        let Some(second) = second else { return armory.saw(&self.end, hit, None) };
+        pass(deeds, &copy);
+        self.fates.insert(id, Fate::First { second });
+        self.fates.insert(second, Fate::Second { hit, first: None });
+    }
+
+    /// Takes what the server sent.
+    pub fn replies(&mut self, bytes: &[u8], armory: &mut Armory) -> Vec<Deed> {
+        let mut deeds = Vec::new();
+        let mut rest = bytes;
+        if matches!(self.speech, Speech::Unheard(_)) {
+            // In our protocols the client speaks first, and is understood by then.
+            self.speech = Speech::Opaque;
+        }
+        while !self.is_silent {
+            let Speech::Read(dialogue) = &mut self.speech else { break };
+            if self.replies.is_opaque {
+                break;
+            }
+            self.replies.begin(rest, !self.fates.is_empty());
+            let (taken, mark) = dialogue.reply(rest);
+            self.replies.take(&rest[..taken], &mut deeds);
+            rest = &rest[taken..];
+            match mark {
+                None => return deeds,
+                Some(Mark::Reply(id)) => self.answer(id, armory, &mut deeds),
+                Some(Mark::End) => self.replies.end(),
+                Some(Mark::Opaque | Mark::Request(_)) => {
+                    armory.unparsed += 1;
+                    self.replies.give_up(&mut deeds);
+                }
+            }
+        }
+        if !self.is_silent {
+            pass(&mut deeds, rest);
+        }
+        deeds
+    }
+
+    fn answer(&mut self, id: Option<RequestId>, armory: &mut Armory, deeds: &mut Vec<Deed>) {
+        let fate = id.and_then(|id| self.fates.remove(&id));
+        let Speech::Read(dialogue) = &self.speech else { return };
+        match fate {
+            Some(Fate::Hit(hit)) if armory.is_armed(hit.concerning) => {
+                let reply = dialogue.describe_reply();
+                self.act(&hit, deeds);
+                armory.saw(&self.end, hit, Some(reply));
+            }
+            Some(Fate::First { second }) => {
+                if let Some(Fate::Second { first, .. }) = self.fates.get_mut(&second) {
+                    *first = Some(dialogue.describe_reply());
+                }
+                self.replies.release(deeds);
+            }
+            Some(Fate::Second { hit, first }) => {
+                let second = dialogue.describe_reply();
+                self.replies.discard();
+                armory.saw(&self.end, hit, Some(both(first, second)));
+            }
+            // Taken back before the reply came, or never hit.
+            Some(Fate::Hit(_)) | None => self.replies.release(deeds),
+        }
+    }
+
+    fn act(&mut self, hit: &Hit, deeds: &mut Vec<Deed>) {
+        match hit.rule.form {
+            Form::Hold | Form::Close => {
+                self.is_silent = true;
+                self.replies.discard();
+                deeds.push(match hit.rule.form {
+                    Form::Hold => Deed::Hold(hit.concerning),
+                    _ => Deed::Close,
+                });
+            }
+            _ => {
+                let delay = hit.rule.delay.unwrap_or_default().0;
+                deeds.push(Deed::Delay(delay, hit.concerning));
+                self.replies.release(deeds);
+            }
+        }
+    }
+
+    /// Nothing more comes from the client: what was kept back of a request that stays half.
+    pub fn end_of_requests(&mut self) -> Vec<Deed> {
+        let mut deeds = Vec::new();
+        self.requests.give_up(&mut deeds);
+        deeds
+    }
+
+    /// Nothing more comes from the server.
+    pub fn end_of_replies(&mut self) -> Vec<Deed> {
+        let mut deeds = Vec::new();
+        self.replies.give_up(&mut deeds);
+        deeds
+    }
+
+    /// Tells of the requests that were hit and whose replies never came.
+    pub fn finish(&mut self, armory: &Armory) {
+        for fate in std::mem::take(&mut self.fates).into_values() {
+            match fate {
+                Fate::Hit(hit) | Fate::Second { hit, .. } => armory.saw(&self.end, hit, None),
+                Fate::First { .. } => {}
+            }
+        }
+    }
+}
+
+/// What became of both of a doubled request.
+fn both(first: Option<Reply>, second: Reply) -> Reply {
+    let Some(first) = first else { return second };
+    let text = format!("{}; again: {}", first.text, second.text);
+    Reply { text, applied: first.applied || second.applied }
+}
+
+#[cfg(test)]
+mod tests;
