@@ -24,8 +24,9 @@ use super::protocol::{Hook, Matched, TableSupport, Tally};
 use super::table_reader::{self, AddressPair};
 use crate::cluster::FaultId;
 
-/// Above the ports that kernels hand out by themselves, so that no workload is taken for a probe.
-pub const PROBE_PORTS: std::ops::RangeInclusive<u16> = 61977..=61984;
+/// Above the ports that kernels hand out by themselves, so that no workload is taken for a probe. One mask
+/// picks them: their last three bits are any.
+pub const PROBE_PORTS: std::ops::RangeInclusive<u16> = 61976..=61983;
 
 const LINKS: &str = "links";
 const DROPPED: &str = "dropped";
