@@ -128,6 +128,7 @@ fn main() {
             images: Default::default(),
             limits: Limits::default(),
             subnet: None,
+            needs: Default::default(),
             results: std::env::temp_dir().join(format!("stormglass-bench-{}", std::process::id())),
         };
         let cluster = DockerCluster::up(&engine, &spec, &|_| {}).await.expect("a cluster");
