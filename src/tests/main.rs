@@ -6,6 +6,7 @@ mod commands;
 mod determinism;
 mod differential;
 mod docker_agent;
+mod docker_clock;
 mod docker_cluster;
 mod docker_faults;
 mod docker_interposer;
