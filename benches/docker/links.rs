@@ -110,7 +110,7 @@ fn connect() -> anyhow::Result<Docker> {
     Docker::connect_with_defaults().context("find the Docker engine")
 }
 
-/// An orchestrator with a partition, a refusal and a cap in force, that waits to be killed.
+/// An orchestrator with a partition in force that waits to be killed.
 pub async fn be_the_victim(run: &str) -> anyhow::Result<()> {
     let agent = agent(&connect()?, run, "victim").await?;
     agent.cut(FAULT, halves(), Manner::default()).await?;

@@ -92,14 +92,16 @@ impl Attempt {
         let deadline = Instant::now() + bound;
         loop {
             let answer = self.answer()?;
+            if let Answer::Accepted = answer {
+                return Ok(PortPassage::Accepted);
+            }
             let now = counted()?;
             let refused = now.refused > before.refused;
             match answer {
-                Answer::Accepted => return Ok(PortPassage::Accepted),
                 Answer::Reset if refused => return Ok(PortPassage::Refused),
                 Answer::Reset => return Ok(PortPassage::Closed),
                 Answer::None if now.dropped > before.dropped => return Ok(PortPassage::Dropped),
-                Answer::None => {}
+                Answer::None | Answer::Accepted => {}
             }
             if Instant::now() >= deadline {
                 // Refused, but the refusal was lost on its way back.
