@@ -56,6 +56,11 @@ pub trait Cluster {
         std::future::pending()
     }
 
+    /// Mechanisms that the scenario's faults may use and that were found not to act here.
+    fn lacks(&self) -> &[Ability] {
+        &[]
+    }
+
     /// Puts in place what the scenario's faults need from the start: idle interposers, lookouts.
     fn prepare(&self, needs: &Needs) -> impl Future<Output = anyhow::Result<()>>;
 

@@ -185,6 +185,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     async fn drive(mut self) -> Ran {
         self.watch_znodes();
         self.enter(Phase::Main);
+        self.leave_out_lacking();
         loop {
             self.note_interrupts();
             let wake = self.dispatch();

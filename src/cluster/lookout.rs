@@ -37,6 +37,8 @@ pub struct Needs {
     pub lookouts: Vec<Lookout>,
     /// What the kernel and the engine must offer, with the name of a nemesis that needs it.
     pub mechanisms: Vec<(Mechanism, String)>,
+    /// What faults that are drawn at random need: without it they are left out.
+    pub optional: BTreeSet<Mechanism>,
     /// Services run under our supervisor, which restarts them in place.
     pub supervised: bool,
 }

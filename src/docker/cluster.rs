@@ -21,7 +21,8 @@ use futures::future::{join_all, try_join_all};
 use crate::agent::protocol::Offsets;
 use crate::client::zookeeper::WireSession;
 use crate::cluster::{
-    Action, Applied, Cluster, CoordinationError, Mechanism, Needs, Observed, Topology, View,
+    Ability, Action, Applied, Cluster, CoordinationError, Mechanism, Needs, Observed, Topology,
+    View,
 };
 use crate::docker::agent::{Agent, Notice};
 use crate::docker::engine::{Engine, is_missing};
@@ -97,6 +98,7 @@ pub struct DockerCluster {
     images: Vec<ResolvedImage>,
     agent: Agent,
     cuts: RefCell<Cuts>,
+    lacks: Vec<Ability>,
     /// Held while an action changes, and looks at, the whole cluster.
     looking: tokio::sync::Mutex<()>,
     /// The services run under our supervisor.
@@ -194,6 +196,10 @@ impl DockerCluster {
 
 impl Cluster for DockerCluster {
     type Session = WireSession;
+
+    fn lacks(&self) -> &[Ability] {
+        &self.lacks
+    }
 
     fn topology(&self) -> &Topology {
         &self.topology

@@ -37,8 +37,9 @@ pub fn needs<'a>(faults: impl IntoIterator<Item = Asker<'a>>, topology: &Topolog
             let id = LookoutId(u32::try_from(position + 1).unwrap_or(u32::MAX));
             needs.lookouts.push(Lookout { id, sight });
         }
-        if !is_optional {
-            fault.mechanisms().into_iter().for_each(|one| ask(&mut needs, one, nemesis));
+        match is_optional {
+            true => needs.optional.extend(fault.mechanisms()),
+            false => fault.mechanisms().into_iter().for_each(|one| ask(&mut needs, one, nemesis)),
         }
         needs.supervised |= fault.fault == FaultKind::Crash;
     }

@@ -122,6 +122,11 @@ impl Schedule {
         Schedule { slots: slots.collect(), groups: Vec::new(), end }
     }
 
+    /// A fault that this world cannot do is not drawn. Only faults that take turns can be left out.
+    pub fn exclude(&mut self, fault: usize) {
+        self.groups.iter_mut().for_each(|group| group.exclude(fault));
+    }
+
     /// True where a fault waits for what the cluster looks like.
     pub fn wants_views(&self) -> bool {
         self.slots.iter().any(|slot| match &slot.timing {

@@ -4,9 +4,9 @@ use futures::FutureExt;
 use futures::future::join_all;
 
 use super::{Done, InForce, Loop};
-use crate::cluster::{Action, Applied, Client, Cluster, FaultId, View};
+use crate::cluster::{Ability, Action, Applied, Client, Cluster, FaultId, View};
 use crate::generator::Step;
-use crate::nemesis::{Cause, Deed, Due, FaultRecord, Phase, Plan};
+use crate::nemesis::{Cause, Deed, Due, FaultRecord, Order, Phase, Plan, Turns};
 use crate::op::Nanos;
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
@@ -37,6 +37,28 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
                     // One that was skipped has nothing to end.
                     None => self.schedule.carried_out(self.now(), position),
                 }
+            }
+        }
+    }
+
+    /// Faults drawn at random do without what this world lacks, and the history says so.
+    pub(super) fn leave_out_lacking(&mut self) {
+        for position in 0..self.settings.faults.len() {
+            let named = &self.settings.faults[position];
+            let random = |turns: &Turns| turns.order == Order::Random;
+            if !self.settings.turns.get(&named.nemesis).is_some_and(random) {
+                continue;
+            }
+            let needed = named.fault.mechanisms();
+            let lacking =
+                self.cluster.lacks().iter().find(|one| needed.contains(&one.mechanism)).cloned();
+            if let Some(Ability { mechanism, how, .. }) = lacking {
+                let fault = FaultId(self.next_fault);
+                self.next_fault += 1;
+                let why = format!("never drawn: {mechanism} does not act here: {how}");
+                let name = named.nemesis.clone();
+                self.record_nemesis(&name, &FaultRecord::Skipped { fault, why });
+                self.schedule.exclude(position);
             }
         }
     }

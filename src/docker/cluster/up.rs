@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::agent::protocol::{Enrollment, Place};
-use crate::cluster::{CLIENTS, Mechanism, NodeState, Topology, View};
+use crate::cluster::{Ability, CLIENTS, Mechanism, NodeState, Topology, View};
 use crate::docker::agent::Agent;
 use crate::docker::cluster::making::{Making, Supervision};
 use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, Sightings, UpError, view};
@@ -94,13 +94,15 @@ async fn start(
         log_watch: log_watch.clone(),
     };
     let topology = making.topology()?;
-    let (agent, nodes) = if spec.needs.mechanisms.is_empty() {
-        try_join(making.agent(), making.nodes(&topology, &image.id)).await?
+    let is_fussy = !spec.needs.mechanisms.is_empty() || !spec.needs.optional.is_empty();
+    let (agent, nodes, lacks) = if !is_fussy {
+        let made = try_join(making.agent(), making.nodes(&topology, &image.id)).await?;
+        (made.0, made.1, Vec::new())
     } else {
         // Nothing is started that could not be broken as asked.
         let agent = making.agent().await?;
-        check_mechanisms(engine, &agent, spec, &owner).await?;
-        (agent, making.nodes(&topology, &image.id).await?)
+        let lacks = check_mechanisms(engine, &agent, spec, &owner).await?;
+        (agent, making.nodes(&topology, &image.id).await?, lacks)
     };
     let gateway = network.subnet.gateway();
     enroll(engine, &agent, &topology, &nodes, gateway).await?;
@@ -113,6 +115,7 @@ async fn start(
         images: vec![image],
         agent,
         cuts: Default::default(),
+        lacks,
         looking: Default::default(),
         supervised: supervision.is_some(),
         log_watch,
@@ -122,15 +125,15 @@ async fn start(
     })
 }
 
-/// Fails with the first mechanism that is needed and does not act.
+/// Fails with the first mechanism that is needed and does not act; those that can be done without.
 async fn check_mechanisms(
     engine: &Engine,
     agent: &Agent,
     spec: &ClusterSpec,
     owner: &Owner,
-) -> Result<(), UpError> {
-    let freezes =
-        spec.needs.mechanisms.iter().any(|(mechanism, _)| *mechanism == Mechanism::Freeze);
+) -> Result<Vec<Ability>, UpError> {
+    let needed = spec.needs.mechanisms.iter().map(|(mechanism, _)| mechanism);
+    let freezes = needed.chain(&spec.needs.optional).any(|one| *one == Mechanism::Freeze);
     let abilities = if freezes {
         ability::try_all(engine, agent, &spec.run, owner).await?
     } else {
@@ -149,7 +152,7 @@ async fn check_mechanisms(
         let (nemesis, mechanism) = (nemesis.clone(), *mechanism);
         return Err(UpError::Lacks { nemesis, mechanism, how, alternatives });
     }
-    Ok(())
+    Ok(abilities.into_iter().filter(|ability| !ability.acts).collect())
 }
 
 /// Proves that this host reaches a container's address.

@@ -317,3 +317,16 @@ fn a_given_schedule_keeps_its_times() {
         ]
     );
 }
+
+#[test]
+fn a_fault_that_is_left_out_is_never_drawn() {
+    let faults = [fault(0, 1, 0), fault(0, 1, 0), fault(0, 1, 0)];
+    let mut schedule = schedule(&faults, &[("n", in_turns(Order::Random))], 400);
+    schedule.exclude(1);
+    let found = steps(&mut schedule, 0);
+    assert!(found.len() > 100);
+    assert!(found.iter().all(|(_, step)| *step != Step::Begin { fault: 1 }), "{found:?}");
+    schedule.exclude(0);
+    schedule.exclude(2);
+    assert_eq!(schedule.next(500 * SECOND), Due::Wait(None), "nothing is left to draw");
+}

@@ -51,6 +51,17 @@ impl Group {
         self.begins_at = Some(now.saturating_add(self.turns.quiet.nanos()));
     }
 
+    /// It is never drawn.
+    pub fn exclude(&mut self, fault: usize) {
+        self.members.retain(|(member, _)| *member != fault);
+        self.drawn = 0;
+        if self.members.is_empty() {
+            self.begins_at = None;
+        } else if self.turns.order == Order::Random {
+            self.draw();
+        }
+    }
+
     fn draw(&mut self) {
         let total: u64 = self.members.iter().map(|(_, weight)| u64::from(*weight)).sum();
         let mut left = self.rng.below(total.max(1));

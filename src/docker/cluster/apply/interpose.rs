@@ -8,8 +8,8 @@ use anyhow::{Context, ensure};
 use super::judged;
 use crate::agent::protocol::{Passed, TapProbe, TapState};
 use crate::cluster::{
-    Applied, CLIENTS, Check, Concerning, Effect, FaultId, Form, Link, MessageRule, Needs, Sight,
-    Tap,
+    Ability, Applied, CLIENTS, Check, Concerning, Effect, FaultId, Form, Link, Mechanism,
+    MessageRule, Needs, Sight, Tap,
 };
 use crate::docker::cluster::DockerCluster;
 use crate::op::NodeName;
@@ -30,7 +30,9 @@ pub(in crate::docker::cluster) async fn prepare(
             wanted.extend(taps.iter().cloned());
         }
     }
-    if wanted.is_empty() {
+    // Where redirection does not act, the faults that need it are left out.
+    let lacks = |ability: &Ability| ability.mechanism == Mechanism::Redirect;
+    if wanted.is_empty() || cluster.lacks.iter().any(lacks) {
         return Ok(());
     }
     for state in cluster.agent.tap(wanted).await.context("place the interposers")? {
