@@ -28,10 +28,16 @@ const LARGEST_OFFSET: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// The clocks of a session: what it has moved, to be undone at its end.
 #[derive(Default)]
 pub struct Clocks {
-    skewed: Vec<Container>,
+    skewed: Vec<Skewed>,
     /// The mechanism has worked on a child of our own.
     tried: bool,
     closed: bool,
+}
+
+/// A container that was skewed, and those of its processes that were seen then.
+struct Skewed {
+    container: Container,
+    seen: Vec<Process>,
 }
 
 impl Clocks {
@@ -57,10 +63,16 @@ impl Clocks {
         if !self.tried {
             self.try_out()?;
         }
-        let container = self.remember(container);
         let started = Instant::now();
-        set_all(container, offsets)?;
-        report(container, started.elapsed())
+        let skewed = self.remember(container);
+        // Those that are known are changed at once; finding out who else is there takes longer.
+        for process in &skewed.seen {
+            // What fails here is tried again below, and told.
+            let _ = set(process, offsets);
+        }
+        let changed = started.elapsed();
+        let changed = set_all(skewed, offsets)?.map_or(changed, |last| last - started);
+        report(&skewed.container, changed)
     }
 
     /// Asks all processes of a container what their clocks show. None of them is changed by it.
@@ -83,8 +95,8 @@ impl Clocks {
     /// Undoes all that this session did: each process that was undone, and what could not be.
     pub fn heal_all(&mut self) -> (Vec<HealedClock>, Vec<String>) {
         let (mut healed, mut left) = (Vec::new(), Vec::new());
-        for container in &self.skewed {
-            let (undone, failed) = undo_all(container);
+        for skewed in &self.skewed {
+            let (undone, failed) = undo_all(&skewed.container);
             healed.extend(undone);
             left.extend(failed);
         }
@@ -92,11 +104,15 @@ impl Clocks {
     }
 
     /// Before it is touched, so that it is healed whatever becomes of it; those that are gone go.
-    fn remember(&mut self, container: Container) -> &Container {
-        let is_there = |known: &Container| known.processes().is_ok_and(|found| !found.is_empty());
-        self.skewed.retain(|known| !known.is_same(&container) && is_there(known));
-        self.skewed.push(container);
-        &self.skewed[self.skewed.len() - 1]
+    fn remember(&mut self, container: Container) -> &mut Skewed {
+        let known = self.skewed.iter().position(|known| known.container.is_same(&container));
+        let at = known.unwrap_or_else(|| {
+            self.skewed
+                .retain(|known| known.container.processes().is_ok_and(|all| !all.is_empty()));
+            self.skewed.push(Skewed { container, seen: Vec::new() });
+            self.skewed.len() - 1
+        });
+        &mut self.skewed[at]
     }
 }
 
@@ -114,17 +130,22 @@ fn check(offsets: Offsets) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sets all, also those that start meanwhile.
-fn set_all(container: &Container, offsets: Offsets) -> anyhow::Result<()> {
+/// Sets all, also those that start meanwhile; when the last was changed, if any was.
+fn set_all(skewed: &mut Skewed, offsets: Offsets) -> anyhow::Result<Option<Instant>> {
     let mut failed = Ok(());
+    let mut last_change = None;
     for _ in 0..ROUNDS {
-        let processes = container.processes()?;
-        ensure!(!processes.is_empty(), "the container has no living process");
+        skewed.seen = skewed.container.processes()?;
+        ensure!(!skewed.seen.is_empty(), "the container has no living process");
         let mut all_are_set = true;
         failed = Ok(());
-        for process in processes {
-            match set(&process, offsets) {
-                Ok(already) => all_are_set &= already,
+        for process in &skewed.seen {
+            match set(process, offsets) {
+                Ok(true) => {}
+                Ok(false) => {
+                    all_are_set = false;
+                    last_change = Some(Instant::now());
+                }
                 // It may have ended, or have become another program, while we were at it.
                 Err(_) if !process.is_there()? => all_are_set = false,
                 Err(error) => {
@@ -134,7 +155,7 @@ fn set_all(container: &Container, offsets: Offsets) -> anyhow::Result<()> {
             }
         }
         if all_are_set {
-            return Ok(());
+            return Ok(last_change);
         }
     }
     failed?;

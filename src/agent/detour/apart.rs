@@ -44,9 +44,8 @@ pub fn apart<T: Serialize + DeserializeOwned>(
 }
 
 fn work_and_end<T: Serialize>(work: impl FnOnce() -> anyhow::Result<T>, sender: &mut File) -> ! {
-    // SAFETY: plain system calls. A session of its own, and no signal: it is to finish what it began.
+    // SAFETY: plain system calls on a live set. No signal is to keep it from finishing what it began.
     unsafe {
-        libc::setsid();
         let mut all = std::mem::zeroed();
         libc::sigfillset(&mut all);
         libc::sigprocmask(libc::SIG_SETMASK, &all, std::ptr::null_mut());

@@ -23,7 +23,7 @@ impl Offsets {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockReport {
     pub processes: Vec<ProcessClock>,
-    /// To change them all, or to ask them where nothing was to change.
+    /// Until the last of them was changed, or all were asked where nothing was to change.
     pub took_us: u64,
 }
 
