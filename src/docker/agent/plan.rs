@@ -61,7 +61,8 @@ impl AgentPlan {
 /// takes.
 fn host_config() -> HostConfig {
     let host = || Some("host".to_owned());
-    let capabilities = ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "KILL"];
+    // The last two reach processes and files in `/proc` that belong to the user of an image.
+    let capabilities = ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "KILL", "DAC_OVERRIDE"];
     HostConfig {
         network_mode: host(),
         pid_mode: host(),
