@@ -1,5 +1,7 @@
 //! The orchestrator is killed at ten points of a run; `down` removes all that it left, and nothing of
-//! a run that goes on beside it.
+//! a run that goes on beside it. Killed at random under random faults, it leaves the host as it was.
+
+mod host;
 
 use std::time::Duration;
 
@@ -127,4 +129,73 @@ fn live_run_ends_well(mut live: Run) {
         (&true.into(), &serde_json::json!([]))
     );
     assert_nothing_left(&live.id());
+}
+
+/// How many runs are killed at random; `STORMGLASS_KILLS` says otherwise.
+const KILLS: u64 = 6;
+
+/// What is drawn from: several at once, so that faults overlap.
+const NEMESES: [&str; 14] = [
+    "kill",
+    "pause",
+    "stop",
+    "crash",
+    "partition-one",
+    "partition-halves",
+    "partition-one-way",
+    "partition-reset",
+    "partition-port",
+    "throttle",
+    "sever",
+    "skew-bump",
+    "skew-monotonic",
+    "slicer",
+];
+
+const AT_ONCE: u64 = 3;
+
+/// From the beginning of the main phase; faults begin after half a second.
+const LATEST_KILL_MS: u64 = 6_000;
+
+#[test]
+fn the_host_is_as_before_after_runs_killed_at_random_under_random_faults() {
+    if !wanted("docker") {
+        return;
+    }
+    let _alone = alone();
+    let kills = std::env::var("STORMGLASS_KILLS").ok().and_then(|text| text.parse().ok());
+    let before = host::State::now();
+    let mut rng = Rng::from_seed(SEED).fork("random kills");
+    for number in 0..kills.unwrap_or(KILLS) {
+        kill_one(number, &mut rng);
+        before.await_again();
+    }
+}
+
+fn kill_one(number: u64, rng: &mut Rng) {
+    let mut drawn: Vec<&str> =
+        (0..AT_ONCE).map(|_| NEMESES[rng.below(NEMESES.len() as u64) as usize]).collect();
+    drawn.sort_unstable();
+    drawn.dedup();
+    let mut run = Run::start(&format!(
+        "run zookeeper/register --nemesis {} --world docker --seed {number} --time 100s \
+         --set nemesis.faults.0.after=500ms",
+        drawn.join(",")
+    ));
+    run.await_line("main");
+    let after = rng.below(LATEST_KILL_MS);
+    std::thread::sleep(Duration::from_millis(after));
+    run.kill();
+    let id = run.id();
+    println!("{number}: {} killed after {after} ms", drawn.join(","));
+    if rng.below(2) == 0 {
+        let healed = run.folder.run(&format!("heal --run {id}"));
+        println!("{}", healed.out);
+        assert_eq!((healed.code, healed.err.as_str()), (Some(0), ""), "{healed:?}");
+        let again = run.folder.run(&format!("heal --run {id}"));
+        assert!(!again.out.contains(": healed"), "healing twice does nothing: {again:?}");
+    }
+    let down = run.folder.run(&format!("down --run {id}"));
+    assert_eq!((down.code, down.err.as_str()), (Some(0), ""), "{down:?}");
+    assert_nothing_left(&id);
 }

@@ -61,7 +61,7 @@ impl AgentPlan {
 /// takes.
 fn host_config() -> HostConfig {
     let host = || Some("host".to_owned());
-    // The last one: the memory of a service that runs as another user is a file of that user.
+    // The last two reach processes and files in `/proc` that belong to the user of an image.
     let capabilities = ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "KILL", "DAC_OVERRIDE"];
     HostConfig {
         network_mode: host(),

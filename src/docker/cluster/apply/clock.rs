@@ -69,6 +69,9 @@ pub(super) async fn unskew(
         Clock::Monotonic => restart(cluster, node).await?,
     };
     let after = read(cluster).await?;
+    if clock == Clock::Monotonic {
+        checks.push(check_offsets(&node.name, new, after.get(&node.name)));
+    }
     checks.extend(compare(&before, &after, (&node.name, clock, by_ns.saturating_neg())));
     Ok(judged(checks, falsified))
 }
@@ -108,8 +111,9 @@ async fn put_right(
     Ok(vec![check_offsets(&node.name, new, Some(&report)), gone])
 }
 
+/// The whole container: its supervisor, too, has a clock that cannot go back.
 async fn restart(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Vec<Check>> {
-    Ok(match crash::crash(cluster, node).await? {
+    Ok(match crash::by_engine(cluster, node).await? {
         Applied::Installed { proof: Proof { checks, .. } }
         | Applied::Indeterminate { proof: Some(Proof { checks, .. }), .. } => checks,
         Applied::Skipped { why } | Applied::Indeterminate { why, proof: None } => vec![Check {

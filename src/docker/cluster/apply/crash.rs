@@ -69,8 +69,11 @@ async fn await_successor(
     })
 }
 
-/// Without a supervisor the container itself ends and is started again.
-async fn by_engine(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Applied> {
+/// The container itself ends and is started again.
+pub(super) async fn by_engine(
+    cluster: &DockerCluster,
+    node: &DockerNode,
+) -> anyhow::Result<Applied> {
     let mut checks = Vec::new();
     for step in [process::kill(cluster, node).await?, process::start(cluster, node).await?] {
         match step {
