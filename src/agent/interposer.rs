@@ -18,7 +18,7 @@ mod splice;
 mod station;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
@@ -30,11 +30,20 @@ pub use socket::MARK;
 use station::Station;
 
 use super::namespace;
-use super::protocol::{Passed, Place, Spent, Tally, TapProbe, TapState};
-use crate::cluster::{Concerning, Effect, Side};
+use super::protocol::{Passed, Place, Spent, Tally, TapState};
+use crate::cluster::{Concerning, Effect};
 use crate::op::NodeName;
 
 const POLL: Duration = Duration::from_micros(500);
+
+/// How a probe goes.
+pub struct Route {
+    /// In whose namespace it is opened, and with which of its addresses.
+    pub place: Place,
+    pub from: Ipv4Addr,
+    pub to: SocketAddr,
+    pub within: Duration,
+}
 
 /// The interposers of a run, by node.
 pub struct Interposers {
@@ -111,32 +120,27 @@ impl Interposers {
         Ok(total)
     }
 
-    /// Opens a connection that should pass a tap, between its node and this one.
-    pub fn probe(
-        &mut self,
-        tap: &ResolvedTap,
-        with: NodeName,
-        place: Place,
-        to: SocketAddr,
-        within: Duration,
-    ) -> anyhow::Result<TapProbe> {
+    /// Opens a connection that should pass a tap, from this address at this place.
+    pub fn probe(&mut self, tap: &ResolvedTap, route: &Route) -> anyhow::Result<Passed> {
         let station = self.station(tap.tap.node)?;
-        let state = state(station, tap)?;
         let started = Instant::now();
-        let connect = || Ok(std::net::TcpStream::connect_timeout(&to, within));
-        let opened = match (tap.tap.side, place) {
-            (Side::Outbound, _) => station.open_connection(to, within)?,
-            (Side::Inbound, Place::Host) => connect()?,
-            (Side::Inbound, Place::Container { pid }) => namespace::within(pid, connect)?,
+        let open = || Ok(socket::open_from(route.from, route.to, route.within)?);
+        let opened = match route.place {
+            Place::Host => open(),
+            Place::Container { pid } => namespace::within(pid, open),
         };
-        let passed = match opened {
-            Ok(stream) => {
-                let client = stream.local_addr().context("ask for a probe's address")?;
-                follow(station, client, started, within)?
-            }
-            Err(error) => Passed::Failed { error: error.to_string() },
-        };
-        Ok(TapProbe { state, with, passed })
+        let opened = opened.context("make a probe's socket")?;
+        // One that is reset at once has been there all the same, and one that failed may have been.
+        let passed = follow(station, opened.client, started, route.within)?;
+        Ok(match opened.connected {
+            Err(error) if passed == Passed::Around => Passed::Failed { error: error.to_string() },
+            _ => passed,
+        })
+    }
+
+    /// A tap's rules as the kernel shows them.
+    pub fn state(&mut self, tap: &ResolvedTap) -> anyhow::Result<TapState> {
+        state(self.station(tap.tap.node)?, tap)
     }
 
     /// Takes everything back; what faults had done, and what is left.

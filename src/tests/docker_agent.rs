@@ -3,9 +3,9 @@
 
 mod capped;
 mod refused;
-mod scratch;
+pub mod scratch;
 mod severed;
-mod traffic;
+pub mod traffic;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -77,6 +77,7 @@ fn pure_modules_name_no_runtime_file_or_socket() {
             "report",
             "cluster",
             "rng",
+            "wire",
         ],
         &["tokio", "bollard", "reqwest", "std::fs", "std::net::Tcp", "std::net::Udp", "Instant"],
     );

@@ -245,12 +245,15 @@ mod tests {
         let pace = Pace::of(&[Toxic::Latency { delay: Span(20 * MS), jitter: Span(15 * MS) }]);
         let (mut flow, now) = (flow(), Instant::now());
         for length in 1..=50 {
-            flow.push(vec![0; length], now, &pace);
+            flow.push(vec![0; length], now + MS * length as u32, &pace);
         }
         let writes = drain(&mut flow, now, &pace);
         assert!(writes.iter().map(|(_, length)| *length).eq(1..=50), "{writes:?}");
-        assert!(writes.iter().all(|(at, _)| (5..=35).contains(at)), "{writes:?}");
-        assert!(writes.is_sorted_by_key(|(at, _)| *at) && writes[0].0 < writes[49].0);
+        assert!(writes.is_sorted_by_key(|(at, _)| *at));
+        for (at, length) in writes {
+            let sent = length as u128;
+            assert!(at >= sent + 5 && at <= 50 + 35, "{length} at {at}");
+        }
     }
 
     #[test]

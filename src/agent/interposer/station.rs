@@ -4,7 +4,7 @@
 //! of one thread for each node serves all its connections without a lock; the agent's other threads, and
 //! with them its deadlines, do not depend on it.
 
-use std::net::{SocketAddr, SocketAddrV4, TcpStream as BlockingStream};
+use std::net::{SocketAddr, SocketAddrV4};
 use std::rc::Rc;
 use std::sync::mpsc::{self, SyncSender};
 use std::time::Duration;
@@ -39,29 +39,10 @@ const LOOK: Duration = Duration::from_millis(50);
 type Reply<T> = mpsc::Sender<T>;
 
 enum Order {
-    Arm {
-        concerning: Concerning,
-        taps: Vec<ResolvedTap>,
-        effect: Effect,
-        done: Reply<()>,
-    },
-    Disarm {
-        concerning: Concerning,
-        done: Reply<Option<Spent>>,
-    },
-    Arrival {
-        client: SocketAddr,
-        done: Reply<Option<Arrival>>,
-    },
-    /// Opens a connection as the node's own processes do.
-    Open {
-        to: SocketAddr,
-        within: Duration,
-        done: Reply<std::io::Result<BlockingStream>>,
-    },
-    Close {
-        done: Reply<Vec<(Concerning, Spent)>>,
-    },
+    Arm { concerning: Concerning, taps: Vec<ResolvedTap>, effect: Effect, done: Reply<()> },
+    Disarm { concerning: Concerning, done: Reply<Option<Spent>> },
+    Arrival { client: SocketAddr, done: Reply<Option<Arrival>> },
+    Close { done: Reply<Vec<(Concerning, Spent)>> },
 }
 
 /// The hand on a station.
@@ -133,14 +114,6 @@ impl Station {
         self.ask(|done| Order::Arrival { client, done })
     }
 
-    pub fn open_connection(
-        &self,
-        to: SocketAddr,
-        within: Duration,
-    ) -> anyhow::Result<std::io::Result<BlockingStream>> {
-        self.ask(|done| Order::Open { to, within, done })
-    }
-
     /// Takes everything back: no rule redirects any more, all connections through it are reset.
     pub fn close(mut self) -> (Vec<(Concerning, Spent)>, Option<String>) {
         let left =
@@ -193,11 +166,6 @@ impl Desk {
             Order::Arrival { client, done } => {
                 let _ = done.send(shared.arrival(client));
             }
-            Order::Open { to, within, done } => {
-                self.relays.spawn_local(async move {
-                    let _ = done.send(open(to, within).await);
-                });
-            }
             Order::Close { .. } => {}
         }
     }
@@ -220,11 +188,6 @@ impl Desk {
         let _ = tokio::time::timeout(CLOSE_WITHIN, closed).await;
         let _ = done.send(spent);
     }
-}
-
-async fn open(to: SocketAddr, within: Duration) -> std::io::Result<BlockingStream> {
-    let opened = tokio::time::timeout(within, TcpStream::connect(to)).await;
-    opened.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))?.into_std()
 }
 
 /// Serves one connection. One that was not redirected is closed: it would only come back to us.

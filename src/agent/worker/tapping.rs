@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{bail, ensure};
 
 use super::{LONGEST_PROBE, Worker};
-use crate::agent::interposer::ResolvedTap;
-use crate::agent::protocol::{Answer, Place, TapState};
+use crate::agent::interposer::{ResolvedTap, Route};
+use crate::agent::protocol::{Answer, Place, TapProbe, TapState};
 use crate::cluster::{Concerning, Effect, Side, Tap};
 use crate::op::NodeName;
 
@@ -61,12 +61,16 @@ impl Worker<'_> {
     ) -> anyhow::Result<Answer> {
         let bound = Duration::from_millis(bound_ms);
         ensure!(bound <= LONGEST_PROBE, "bound {bound:?}, expected at most {LONGEST_PROBE:?}");
-        let (own, _) = self.prober.address(&tap.node)?;
-        let (other, place) = self.prober.address(&with)?;
-        let address = if tap.side == Side::Inbound { own } else { other };
-        let to = SocketAddr::from((address, tap.port));
+        let (own, other) = (self.prober.address(&tap.node)?, self.prober.address(&with)?);
+        let ((from, place), (to, _)) = match tap.side {
+            Side::Inbound => (other, own),
+            Side::Outbound => (own, other),
+        };
+        let to = SocketAddr::from((to, tap.port));
         let tap = self.resolve_one(tap)?;
-        let probe = self.session.interposers().probe(&tap, with, place, to, bound)?;
-        Ok(Answer::ProbeTap { probe })
+        let mut interposers = self.session.interposers();
+        let passed = interposers.probe(&tap, &Route { place, from, to, within: bound })?;
+        let state = interposers.state(&tap)?;
+        Ok(Answer::ProbeTap { probe: TapProbe { state, with, passed } })
     }
 }

@@ -81,6 +81,37 @@ impl Conversation {
         Ok(words)
     }
 
+    /// What the other end says back.
+    pub fn reply(&mut self, words: &[u8]) -> anyhow::Result<()> {
+        Ok(self.listener.write_all(words)?)
+    }
+
+    /// All that comes back until the connection ends, and how it ends where not well.
+    pub fn rest(&mut self) -> anyhow::Result<(Vec<u8>, Option<io::ErrorKind>)> {
+        self.speaker.set_read_timeout(Some(PATIENCE))?;
+        let mut rest = Vec::new();
+        let end = self.speaker.read_to_end(&mut rest).err().map(|error| error.kind());
+        Ok((rest, end))
+    }
+
+    /// Waits for so many bytes that come back.
+    pub fn hear_back(&mut self, length: usize) -> anyhow::Result<Vec<u8>> {
+        self.speaker.set_read_timeout(Some(PATIENCE))?;
+        let mut words = vec![0; length];
+        self.speaker.read_exact(&mut words)?;
+        Ok(words)
+    }
+
+    /// Whether both ends know the connection by the same addresses: nobody stands in between.
+    pub fn is_direct(&self) -> anyhow::Result<bool> {
+        Ok(self.speaker.local_addr()? == self.listener.peer_addr()?)
+    }
+
+    /// Who the listener takes the speaker for.
+    pub fn speaker_address(&self) -> anyhow::Result<std::net::IpAddr> {
+        Ok(self.listener.peer_addr()?.ip())
+    }
+
     pub fn round_trip(&mut self, words: &[u8]) -> anyhow::Result<Vec<u8>> {
         self.say(words)?;
         self.hear(words.len())
