@@ -112,7 +112,9 @@ fn connect() -> anyhow::Result<Docker> {
 
 /// An orchestrator with a partition in force that waits to be killed.
 pub async fn be_the_victim(run: &str) -> anyhow::Result<()> {
-    let agent = agent(&connect()?, run, "victim").await?;
+    // One before it may not have been removed yet.
+    let suffix = format!("victim{}", std::process::id());
+    let agent = agent(&connect()?, run, &suffix).await?;
     agent.cut(FAULT, halves(), Manner::default()).await?;
     println!("{READY}");
     std::future::pending::<()>().await;

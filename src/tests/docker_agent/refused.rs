@@ -83,8 +83,7 @@ fn a_refusal_is_heard_by_new_connections_and_by_live_ones() {
 
         let halves = links("n1>n2 n2>n1");
         let cut = agent.cut(FAULT, halves.clone(), RESET).await?;
-        let places: Vec<Option<&str>> =
-            cut.iter().map(|table| table.node.as_ref().map(|node| &**node)).collect();
+        let places: Vec<Option<&str>> = cut.iter().map(|table| table.node.as_deref()).collect();
         assert_eq!(places, [None, Some("n1"), Some("n2")]);
         assert_eq!(agent.status().await?.len(), 3);
         ensure!(
