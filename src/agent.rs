@@ -4,7 +4,8 @@
 //! everything by itself when its input ends, when nothing is heard for the length of the lease, or
 //! when it is told to terminate; the kernel does so when it is killed. It never touches the host's
 //! interfaces, clock or settings, nor any table that is not its own run's. It is synchronous: plain
-//! threads, so that a deadline is kept whatever else happens.
+//! threads, so that a deadline is kept whatever else happens. Only interposers, each on a thread of its
+//! own, have a runtime.
 
 pub mod protocol;
 

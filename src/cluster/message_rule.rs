@@ -146,7 +146,7 @@ crate::text_form!(Pattern, "a protocol and the words of a request, such as `zook
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
-    /// Nothing: it is only seen, as a trigger wants it.
+    /// Nothing: it is only seen, as a trigger wants it, when the request comes by.
     Watch,
     /// The request is applied, its reply and all behind it never come; the connection stays until the
     /// fault ends, then it is closed.
@@ -155,7 +155,7 @@ pub enum Form {
     Close,
     /// The reply comes late, by `delay`.
     Delay,
-    /// The request is passed on twice; the second reply is swallowed.
+    /// The request is passed on twice; the second reply is swallowed. One of more than 1 MiB passes once.
     Duplicate,
     /// The request never arrives, the connection stays.
     DropRequest,
@@ -183,7 +183,8 @@ impl Form {
 pub struct MessageRule {
     pub pattern: Pattern,
     pub form: Form,
-    /// The first match that is hit, from 1.
+    /// The first match that is hit, from 1, counted from when the rule is armed over all connections
+    /// of all taps of a node. Of taps at several nodes each node counts for itself.
     pub nth: u64,
     /// How many matches are hit from there on; `None`: all.
     pub times: Option<u64>,

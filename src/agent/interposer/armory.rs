@@ -77,13 +77,11 @@ pub struct Armory {
     sightings: SyncSender<Sighting>,
     /// Everything was taken back: connections are to be closed.
     pub is_closing: bool,
-    /// Directions of connections that could not be read.
-    pub unparsed: u64,
 }
 
 impl Armory {
     pub fn new(node: NodeName, sightings: SyncSender<Sighting>) -> Armory {
-        Armory { node, armed: BTreeMap::new(), sightings, is_closing: false, unparsed: 0 }
+        Armory { node, armed: BTreeMap::new(), sightings, is_closing: false }
     }
 
     pub fn arm(&mut self, concerning: Concerning, taps: Vec<ResolvedTap>, effect: Effect) {
@@ -127,6 +125,13 @@ impl Armory {
         if let Some(armed) = self.armed.get_mut(&concerning) {
             armed.spent.hits += 1;
         }
+    }
+
+    /// What a direction of this connection says cannot be read as rules expect.
+    pub fn count_unparsed(&mut self, end: &End) {
+        let armed = self.armed.values_mut().filter(|armed| armed.covers(end));
+        let rules = armed.filter(|armed| matches!(armed.effect, Effect::Message(_)));
+        rules.for_each(|armed| armed.spent.unparsed += 1);
     }
 
     /// One more connection is held.

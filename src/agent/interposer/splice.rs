@@ -97,7 +97,7 @@ impl Splice {
                 Some(Mark::Request(id)) => self.judge(id, armory, &mut deeds),
                 Some(Mark::End) => self.end_request(armory, &mut deeds),
                 Some(Mark::Opaque | Mark::Reply(_)) => {
-                    armory.unparsed += 1;
+                    armory.count_unparsed(&self.end);
                     self.doubled = None;
                     self.requests.give_up(&mut deeds);
                 }
@@ -189,7 +189,7 @@ impl Splice {
                 Some(Mark::Reply(id)) => self.answer(id, armory, &mut deeds),
                 Some(Mark::End) => self.replies.end(),
                 Some(Mark::Opaque | Mark::Request(_)) => {
-                    armory.unparsed += 1;
+                    armory.count_unparsed(&self.end);
                     self.replies.give_up(&mut deeds);
                 }
             }

@@ -64,6 +64,8 @@ pub struct Spent {
     pub hits: u64,
     /// Connections that were held until now, and are closed with it.
     pub released: u64,
+    /// Directions of connections that turned out not to speak the rule's protocol.
+    pub unparsed: u64,
 }
 
 impl Spent {
@@ -72,6 +74,71 @@ impl Spent {
             matches: self.matches + other.matches,
             hits: self.hits + other.hits,
             released: self.released + other.released,
+            unparsed: self.unparsed + other.unparsed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use expect_test::expect;
+
+    use super::*;
+    use crate::agent::protocol::{Command, Message, Request};
+    use crate::cluster::{
+        Concerning, Effect, FaultId, Form, LookoutId, MessageRule, MessageSeen, Side,
+    };
+
+    fn tap() -> Tap {
+        let peers = BTreeSet::from(["clients".into()]);
+        Tap { node: "n1".into(), side: Side::Inbound, port: 2181, peers }
+    }
+
+    #[test]
+    fn an_armed_rule_on_the_wire() {
+        let pattern = "zookeeper set /sg/*".parse().expect("a pattern");
+        let rule =
+            MessageRule { pattern, form: Form::DropRequest, nth: 2, times: None, delay: None };
+        let taps = BTreeSet::from([tap()]);
+        let concerning = Concerning::Fault(FaultId(3));
+        let command = Command::Arm { concerning, taps, effect: Effect::Message(rule) };
+        let request = Request { id: 1, command };
+        let line = serde_json::to_string(&request).expect("a line");
+        expect![[r#"{"id":1,"command":{"do":"arm","concerning":{"fault":3},"taps":[{"node":"n1","side":"inbound","port":2181,"peers":["clients"]}],"effect":{"message":{"pattern":"zookeeper set /sg/*","form":"drop-request","nth":2,"times":null}}}}"#]].assert_eq(&line);
+        assert_eq!(serde_json::from_str::<Request>(&line).expect("a request"), request);
+    }
+
+    #[test]
+    fn a_message_seen_on_the_wire() {
+        let message = MessageSeen {
+            request: "set /a = \"1\"".to_owned(),
+            subject: Some("/a".to_owned()),
+            reply: None,
+            applied: false,
+            connection: "10.0.0.1:4711→10.0.0.11:2181".to_owned(),
+            form: Form::Watch,
+            nth: 1,
+        };
+        let concerning = Concerning::Lookout(LookoutId(4));
+        let seen = Message::Seen { concerning, node: "n1".into(), message, age_us: 95 };
+        let line = serde_json::to_string(&seen).expect("a line");
+        expect![[r#"{"say":"seen","concerning":{"lookout":4},"node":"n1","message":{"request":"set /a = \"1\"","subject":"/a","applied":false,"connection":"10.0.0.1:4711→10.0.0.11:2181","form":"watch","nth":1},"age_us":95}"#]].assert_eq(&line);
+        assert_eq!(serde_json::from_str::<Message>(&line).expect("a message"), seen);
+    }
+
+    #[test]
+    fn a_tap_is_in_force_with_all_its_rules_only() {
+        let state = |rules| TapState {
+            tap: tap(),
+            table: "sg_r_tap".to_owned(),
+            owned: true,
+            rules,
+            wanted: 2,
+        };
+        assert!(state(2).is_in_force());
+        assert!(!state(1).is_in_force() && !state(0).is_in_force());
+        assert!(Passed::Refused.is_tapped() && !Passed::Around.is_tapped());
     }
 }

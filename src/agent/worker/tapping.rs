@@ -23,10 +23,12 @@ impl Worker<'_> {
             let Place::Container { pid } = self.prober.address(&node)?.1 else {
                 bail!("{node} has the host's own network, expected a tap at a node of the cluster")
             };
-            // Healed for good means that nothing is put in place any more.
+            // Healed for good means that nothing is put in place any more: looked at while no heal
+            // can pass by.
+            let mut interposers = self.session.interposers();
             let closed = self.session.tables().is_closed();
             ensure!(!closed, "the agent is ending and installs nothing more");
-            states.extend(self.session.interposers().tap(node, pid, taps)?);
+            states.extend(interposers.tap(node, pid, taps)?);
         }
         Ok(states)
     }

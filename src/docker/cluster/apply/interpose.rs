@@ -86,8 +86,8 @@ pub(super) async fn withdraw(
         expected: "armed until now".to_owned(),
         seen: match spent {
             Some(spent) => format!(
-                "armed until now: {} of {} matches hit, {} connections released",
-                spent.hits, spent.matches, spent.released
+                "armed until now: {} of {} matches hit, {} connections released, {} unreadable",
+                spent.hits, spent.matches, spent.released, spent.unparsed
             ),
             None => "gone already".to_owned(),
         },
