@@ -1,6 +1,10 @@
 //! How long a run against a real ensemble takes around its operations: from command to first
-//! operation, from last operation to nothing left; and how long a partition takes to be proven and to be
-//! proven healed. Needs a Docker engine; images are made before the clock starts.
+//! operation, from last operation to nothing left; how long a partition takes to be proven and to be
+//! proven healed; and what the agent takes for it. Needs a Docker engine; images are made before the clock
+//! starts. `links` as an argument measures the agent alone.
+
+#[path = "docker/links.rs"]
+mod links;
 
 use std::path::Path;
 use std::process::Command;
@@ -30,6 +34,13 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    if let Ok(run) = std::env::var(links::VICTIM) {
+        return runtime.block_on(links::be_the_victim(&run)).expect("a victim");
+    }
+    if std::env::args().any(|argument| argument == "links") {
+        return runtime.block_on(links::measure()).expect("links measured");
+    }
     if !stormglass(&["images"]) {
         println!("not run: no Docker engine");
         return;
@@ -65,6 +76,7 @@ fn main() {
     assert!(warm || root.join("latest").exists(), "the first run could not be started");
     let (passed, began, wall) = run("30s");
     report(&root.join("latest"), passed, began, wall);
+    runtime.block_on(links::measure()).expect("links measured");
     std::fs::remove_dir_all(&root).expect("our own folder");
 }
 

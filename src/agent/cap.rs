@@ -9,6 +9,7 @@
 mod htb;
 mod interface;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -119,11 +120,10 @@ impl Caps {
     }
 
     fn shaper(&mut self, spot: &Spot<'_>) -> anyhow::Result<&mut Shaper> {
-        let key = (spot.site.node, spot.by);
-        if !self.shapers.contains_key(&key) {
-            self.shapers.insert(key, Shaper::open(spot.site, spot.by)?);
-        }
-        self.shapers.get_mut(&key).context("a shaper was just made")
+        Ok(match self.shapers.entry((spot.site.node, spot.by)) {
+            Entry::Occupied(shaper) => shaper.into_mut(),
+            Entry::Vacant(place) => place.insert(Shaper::open(spot.site, spot.by)?),
+        })
     }
 
     /// Takes back what a fault installed: the packets that it hit, `None` where nothing was in force.

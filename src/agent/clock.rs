@@ -29,7 +29,8 @@ const LARGEST_OFFSET: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 #[derive(Default)]
 pub struct Clocks {
     skewed: Vec<Container>,
-    trial: Option<ClockTrial>,
+    /// The mechanism has worked on a child of our own.
+    tried: bool,
     closed: bool,
 }
 
@@ -42,7 +43,7 @@ impl Clocks {
     /// Tries the mechanism on a child of our own.
     pub fn try_out(&mut self) -> anyhow::Result<ClockTrial> {
         let trial = try_out().context("skewing clocks does not work here")?;
-        self.trial = Some(trial);
+        self.tried = true;
         Ok(trial)
     }
 
@@ -53,13 +54,13 @@ impl Clocks {
         ensure!(!self.closed, "the agent is ending and skews nothing more");
         check(offsets)?;
         let container = Container::of(pid)?;
-        if self.trial.is_none() {
+        if !self.tried {
             self.try_out()?;
         }
-        self.remember(Container::of(pid)?);
+        let container = self.remember(container);
         let started = Instant::now();
-        set_all(&container, offsets)?;
-        report(&container, started.elapsed())
+        set_all(container, offsets)?;
+        report(container, started.elapsed())
     }
 
     /// Asks all processes of a container what their clocks show. None of them is changed by it.
@@ -90,11 +91,12 @@ impl Clocks {
         (healed, left)
     }
 
-    fn remember(&mut self, container: Container) {
-        self.skewed.retain(|known| known.processes().is_ok_and(|found| !found.is_empty()));
-        if !self.skewed.iter().any(|known| known.is_same(&container)) {
-            self.skewed.push(container);
-        }
+    /// Before it is touched, so that it is healed whatever becomes of it; those that are gone go.
+    fn remember(&mut self, container: Container) -> &Container {
+        let is_there = |known: &Container| known.processes().is_ok_and(|found| !found.is_empty());
+        self.skewed.retain(|known| !known.is_same(&container) && is_there(known));
+        self.skewed.push(container);
+        &self.skewed[self.skewed.len() - 1]
     }
 }
 

@@ -1,6 +1,7 @@
 //! One process and the detour around its clock functions: found, steered, and asked. The state is in
 //! the process itself, so that an agent finds what one before it did.
 
+mod apart;
 mod borrow;
 mod code;
 mod control;
@@ -17,6 +18,7 @@ use anyhow::{Context, bail, ensure};
 use super::clock::container::Process;
 use super::clock::shift::Shifts;
 use super::protocol::Offsets;
+use apart::apart;
 use borrow::Borrowed;
 use control::{
     Control, IN_FORCE, LAST_NUMBER, MONOTONIC, OWN_CALLS, PAGE, Patch, SLOTS, Slot, WALL,
@@ -30,6 +32,8 @@ use vdso::Vdso;
 /// A process that is never caught where its threads may be moved is given up after so many tries.
 const TRIES: usize = 50;
 const SAMPLES: usize = 5;
+/// No more samples are taken once one is as good as this.
+const GOOD_ERROR_NS: u64 = 10_000;
 const SCRATCH: u64 = 4 * PAGE;
 
 pub struct Target {
@@ -42,27 +46,30 @@ pub struct Target {
 
 impl Target {
     pub fn open(process: &Process) -> anyhow::Result<Target> {
-        let memory = Memory::open(process.pid)?;
+        let memory = Memory::of(process.pid);
         let mappings = read_maps(process.pid)?;
         let found = mappings.iter().find(|mapping| mapping.name == "[vdso]");
         let found = found.with_context(|| format!("process {} has no vDSO", process.pid))?;
         let bytes = memory.read(found.start, found.length() as usize)?;
         let vdso = Vdso::parse(found.start, bytes)
             .with_context(|| format!("process {} ({})", process.pid, process.comm))?;
-        // The memory is that of the process which had the pid when it was opened.
+        // What was read is that process's own only if it still is the one that was meant.
         ensure!(process.is_there()?, "process {} ({}) is gone", process.pid, process.comm);
         let mut target = Target { process: process.clone(), memory, vdso, control: None };
         target.control = target.find_control(&mappings);
         Ok(target)
     }
 
-    /// Our two pages have mappings of their own: what surrounds them may grow, but not into them.
+    /// A page that is alone of its kind right after one of code.
     fn find_control(&self, mappings: &[Mapping]) -> Option<u64> {
-        let single = |mapping: &Mapping, rights| {
-            mapping.rights == rights && mapping.length() == PAGE && mapping.name.is_empty()
+        let ours = |pair: &&[Mapping]| {
+            let [code, control] = pair else { return false };
+            let kinds = [code, control].map(|mapping| (&*mapping.rights, &*mapping.name));
+            kinds == [("r-xp", ""), ("rw-p", "")]
+                && code.end == control.start
+                && control.length() == PAGE
         };
-        let pairs = mappings.windows(2);
-        let pairs = pairs.filter(|pair| single(&pair[0], "r-xp") && single(&pair[1], "rw-p"));
+        let pairs = mappings.windows(2).filter(ours);
         pairs.map(|pair| pair[1].start).find(|page| self.owns(*page))
     }
 
@@ -84,13 +91,17 @@ impl Target {
 
     /// Whether any of its functions goes by our code.
     pub fn is_detoured(&self) -> anyhow::Result<bool> {
-        let Some(control) = self.read_control()? else { return Ok(false) };
+        Ok(self.detoured_functions()? > 0)
+    }
+
+    /// Fewer than all only after an agent was killed in the midst of its work.
+    fn detoured_functions(&self) -> anyhow::Result<usize> {
+        let Some(control) = self.read_control()? else { return Ok(0) };
+        let mut detoured = 0;
         for patch in control.patches() {
-            if self.memory.word(patch.address)? != patch.original {
-                return Ok(true);
-            }
+            detoured += usize::from(self.memory.word(patch.address)? != patch.original);
         }
-        Ok(false)
+        Ok(detoured)
     }
 
     /// By how much its clocks are shifted; nothing without a detour.
@@ -120,7 +131,7 @@ impl Target {
     /// How far they are off ours, and how far that may be from the truth, in nanoseconds.
     pub fn ask(&self) -> anyhow::Result<(Offsets, u64)> {
         self.ensure_not_frozen()?;
-        halt::apart(|| {
+        apart(|| {
             let held = Held::one(self.process.pid)?;
             self.with_scratch(&held, |borrowed, scratch_end| {
                 let wall = self.sample(borrowed, scratch_end, libc::CLOCK_REALTIME)?;
@@ -175,6 +186,9 @@ impl Target {
             let error = (after - before).unsigned_abs().div_ceil(2);
             if best.is_none_or(|(_, least)| error < least) {
                 best = Some((reading.wrapping_sub(middle), error));
+            }
+            if error <= GOOD_ERROR_NS {
+                break;
             }
         }
         best.context("no samples")
@@ -233,12 +247,12 @@ pub mod tests {
     pub fn vdso_of(process: &Process) -> anyhow::Result<Vec<u8>> {
         let mappings = read_maps(process.pid)?;
         let vdso = mappings.iter().find(|mapping| mapping.name == "[vdso]").context("no vDSO")?;
-        Memory::open(process.pid)?.read(vdso.start, vdso.length() as usize)
+        Memory::of(process.pid).read(vdso.start, vdso.length() as usize)
     }
 
     /// How many pages it has to steer a detour by.
     pub fn control_pages(process: &Process) -> anyhow::Result<usize> {
-        let memory = Memory::open(process.pid)?;
+        let memory = Memory::of(process.pid);
         let mappings = read_maps(process.pid)?;
         let pages = mappings.iter().filter(|mapping| mapping.length() == PAGE);
         let read = |mapping: &Mapping| memory.read(mapping.start, PAGE as usize).ok();

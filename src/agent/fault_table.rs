@@ -24,8 +24,9 @@ use super::protocol::{Hook, Matched, TableSupport, Tally};
 use super::table_reader::{self, AddressPair};
 use crate::cluster::FaultId;
 
-/// Above the ports that kernels hand out by themselves, so that no workload is taken for a probe.
-pub const PROBE_PORTS: std::ops::RangeInclusive<u16> = 61977..=61984;
+/// Above the ports that kernels hand out by themselves, so that no workload is taken for a probe. One mask
+/// picks them: their last three bits are any.
+pub const PROBE_PORTS: std::ops::RangeInclusive<u16> = 61976..=61983;
 
 const LINKS: &str = "links";
 const DROPPED: &str = "dropped";
@@ -166,15 +167,35 @@ impl FaultTables {
             let fault = self.fault(&name)?;
             Some((name, fault, owned))
         });
-        let faults: Vec<_> = faults.collect();
-        faults.into_iter().map(|(name, fault, owned)| self.read(&name, fault, owned)).collect()
+        let mut in_force = Vec::new();
+        for (name, fault, owned) in faults.collect::<Vec<_>>() {
+            let read = self.read(&name, fault, owned);
+            in_force.extend(self.unless_gone(&name, read)?);
+        }
+        Ok(in_force)
+    }
+
+    /// A table of another agent may go while it is read.
+    fn unless_gone<T>(&mut self, name: &str, read: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(error) => {
+                let there = table_reader::tables(&mut self.socket, self.family, name)?;
+                if there.contains_key(name) { Err(error) } else { Ok(None) }
+            }
+        }
     }
 
     pub fn tallies(&mut self) -> anyhow::Result<Vec<Tally>> {
         let tables = table_reader::tables(&mut self.socket, self.family, &self.prefix)?;
         let faults: Vec<_> =
             tables.into_keys().filter_map(|name| Some((self.fault(&name)?, name))).collect();
-        faults.into_iter().map(|(fault, name)| self.tally(&name, fault)).collect()
+        let mut tallies = Vec::new();
+        for (fault, name) in faults {
+            let tally = self.tally(&name, fault);
+            tallies.extend(self.unless_gone(&name, tally)?);
+        }
+        Ok(tallies)
     }
 
     fn read(&mut self, name: &str, fault: FaultId, owned: bool) -> anyhow::Result<InForce> {

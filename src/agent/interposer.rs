@@ -26,6 +26,7 @@ use anyhow::{Context, ensure};
 
 pub use armory::{ResolvedTap, Sighting};
 use shared::Arrival;
+pub use socket::MARK;
 use station::Station;
 
 use super::namespace;

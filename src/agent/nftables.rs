@@ -310,12 +310,12 @@ impl Expressions {
             .compare(Comparison::Equal, &port.to_be_bytes())
     }
 
-    pub fn from_address(self, address: Ipv4Addr) -> Expressions {
+    pub fn with_source(self, address: Ipv4Addr) -> Expressions {
         self.load_payload(PAYLOAD_NETWORK, 12, 4, REGISTER)
             .compare(Comparison::Equal, &address.octets())
     }
 
-    pub fn to_address(self, address: Ipv4Addr) -> Expressions {
+    pub fn with_destination(self, address: Ipv4Addr) -> Expressions {
         self.load_payload(PAYLOAD_NETWORK, 16, 4, REGISTER)
             .compare(Comparison::Equal, &address.octets())
     }

@@ -27,8 +27,6 @@ use connection::{Attempt, Counted};
 pub use flight::PROBE_LENGTH;
 use flight::{Flight, Packet};
 
-/// Of connections that are probes: nothing in their own namespace is to redirect them.
-pub const PROBE_MARK: u32 = 0x5347;
 /// A link that stays silent is tried this often within the bound.
 const ATTEMPTS: u32 = 5;
 /// How much longer than expected a burst may take.
@@ -155,7 +153,7 @@ impl Prober {
             let (from, to) = (self.member(&link.from)?, self.member(&link.to)?);
             let (source, target) = (from.address, SocketAddrV4::new(to.address, port));
             let turn = self.round as usize;
-            let attempt = from.inside.run(move || Attempt::start(source, target, PROBE_MARK, turn));
+            let attempt = from.inside.run(move || Attempt::start(source, target, turn));
             let attempt = attempt.with_context(|| format!("try {link} at port {port}"))?;
             let passage = attempt.outcome(bound, counted, before)?;
             let after_us = started.elapsed().as_micros() as u64;

@@ -4,6 +4,7 @@
 //! and with the namespace, if its container ends.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use anyhow::{Context, ensure};
 
@@ -54,13 +55,15 @@ impl Refusals {
     }
 
     fn tables(&mut self, node: &NodeName, inside: &Inside) -> anyhow::Result<&mut FaultTables> {
-        if !self.at.contains_key(node) {
-            ensure!(inside.namespace().is_some(), "{node} is no node: its place is the host's");
-            let run = self.run.clone();
-            let opened = inside.run(move || FaultTables::open_refusing(&run));
-            self.at.insert(*node, opened.with_context(|| format!("refuse at {node}"))?);
-        }
-        self.at.get_mut(node).context("tables were just opened")
+        Ok(match self.at.entry(*node) {
+            Entry::Occupied(tables) => tables.into_mut(),
+            Entry::Vacant(place) => {
+                ensure!(inside.namespace().is_some(), "{node} is no node: its place is the host's");
+                let run = self.run.clone();
+                let opened = inside.run(move || FaultTables::open_refusing(&run));
+                place.insert(opened.with_context(|| format!("refuse at {node}"))?)
+            }
+        })
     }
 
     /// Removes a fault's tables everywhere; what they refused, `None` where there were none.

@@ -40,7 +40,7 @@ pub enum Refusal {
     /// Packets vanish, as on a broken wire.
     #[default]
     Drop,
-    /// TCP is answered with RST, as by a firewall that rejects; the rest vanishes.
+    /// TCP is answered with RST, as by a firewall that rejects; the rest vanishes. RST itself passes.
     Reset,
 }
 
@@ -51,7 +51,7 @@ pub enum Refusal {
 pub struct Manner {
     #[serde(default)]
     pub refusal: Refusal,
-    /// Only TCP with this port at the end where the link leads, and the answers to it.
+    /// Only TCP to this port at the end where the link leads. Answers go the other way, over another link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
 }

@@ -4,6 +4,7 @@
 //! mark could be ours is looked for, so that a lost record costs nothing. Only what was looked at
 //! afterwards and found well counts as healed. Doing it again does nothing.
 
+mod clock;
 mod links;
 mod patient;
 mod service;
@@ -99,6 +100,8 @@ async fn treat(
         treatments.extend(service::undo(engine, patient, *fault, action).await);
     }
     treatments.extend(service::sweep(engine, patient).await);
+    // Only what runs has a clock to be put right.
+    treatments.extend(clock::put_right(engine, agent, patient).await);
     let (answers, open) = futures::join!(
         service::await_answers(engine, patient, &places),
         links::verify(agent, &places)

@@ -13,6 +13,7 @@ use bollard::models::{
 };
 use bollard::query_parameters::{
     CreateContainerOptionsBuilder, InspectContainerOptions, RemoveContainerOptionsBuilder,
+    RestartContainerOptionsBuilder,
     StartContainerOptions, UploadToContainerOptionsBuilder,
 };
 use bytes::Bytes;
@@ -165,6 +166,12 @@ async fn create(
 
 pub(super) async fn start(engine: &Engine, container: &str) -> Result<(), ApiError> {
     engine.api().start_container(container, None::<StartContainerOptions>).await
+}
+
+/// Kills a container and starts it again.
+pub(super) async fn restart(engine: &Engine, container: &str) -> Result<(), ApiError> {
+    let options = RestartContainerOptionsBuilder::new().t(0).build();
+    engine.api().restart_container(container, Some(options)).await
 }
 
 /// The engine's account of a container's process.

@@ -222,6 +222,9 @@ fn in_words(hit: &Hit) -> String {
     };
     if let Some(Check { what, expected, seen, holds }) = &hit.verified {
         text += &match (holds, message.applied) {
+            (true, true) if message.request.starts_with("delete") => {
+                format!("; it is gone ({what}: {seen})")
+            }
             (true, true) => format!("; it is there ({what}: {seen})"),
             (true, false) => format!("; afterwards as expected ({what}: {seen})"),
             (false, _) => {

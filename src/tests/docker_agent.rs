@@ -47,7 +47,7 @@ fn describe(report: &ProbeReport) -> String {
 }
 
 /// Asks again until what is asked for holds.
-async fn until<F>(what: &str, mut holds: impl FnMut() -> F) -> anyhow::Result<()>
+pub async fn until<F>(what: &str, mut holds: impl FnMut() -> F) -> anyhow::Result<()>
 where
     F: Future<Output = anyhow::Result<bool>>,
 {
@@ -60,7 +60,7 @@ where
     tokio::time::timeout(PATIENCE, holds).await.with_context(|| format!("never: {what}"))?
 }
 
-async fn next_heal(agent: &Agent) -> anyhow::Result<stormglass::agent::protocol::Healed> {
+pub async fn next_heal(agent: &Agent) -> anyhow::Result<stormglass::agent::protocol::Healed> {
     let heal = async {
         loop {
             match agent.notice().await.context("no notice")? {

@@ -1,6 +1,7 @@
 //! Faults of processes, sessions and clocks on real servers, and what is seen in their logs. Each fault
 //! has a test that fails if it does nothing, and one that fails if its heal does nothing.
 
+mod clock;
 mod heal;
 mod log;
 mod process;

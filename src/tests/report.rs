@@ -36,6 +36,28 @@ fn hostile_text_is_escaped_everywhere() {
 }
 
 #[test]
+fn hostile_words_of_faults_are_escaped() {
+    let mut run = fixture::storm();
+    let results = &mut run.results;
+    let hostile = || HOSTILE_TEXT.to_owned();
+    let hit = &mut results.hits[0];
+    (hit.words, hit.why, hit.message.request) = (hostile(), hostile(), hostile());
+    (hit.message.reply, hit.operation) = (Some(hostile()), None);
+    results.skipped[0].why = hostile();
+    results.triggers[0].by[0].by = hostile();
+    results.clocks[0].moved.checks[0].seen = hostile();
+    results.coverage[0].role = hostile();
+    let failovers = results.failovers.as_mut().expect("the leader changed");
+    failovers.loops[0].words = hostile();
+    let html = run.html();
+    assert!(html.matches("&lt;b&gt;boo").count() >= 10);
+    assert!(!html.contains("<b>boo") && !html.contains("<img"));
+    let text = terminal(&run.results, "", Colours::Plain);
+    assert!(!text.contains('\u{1b}'), "{text}");
+    assert!(!junit(&run.results).contains('\u{1b}'));
+}
+
+#[test]
 fn the_page_loads_nothing() {
     let html = fixture::invalid().html();
     assert!(html.contains("content=\"default-src 'none';"));

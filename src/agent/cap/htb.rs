@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 use anyhow::{Context, bail, ensure};
 
 use crate::agent::attribute::{self, Attributes, find, take};
+use crate::agent::fault_table::PROBE_PORTS;
 use crate::agent::frame::{CREATE, EXCLUSIVE, REPLACE};
 use crate::agent::netlink::Exchange;
 
@@ -290,7 +291,8 @@ fn pass_probes(exchange: &mut Exchange, interface: &Interface) -> anyhow::Result
         Key { offset: 0, mask: 0xff00_0000 | mask, value: 0x4500_0000 | value }
     };
     let protocol = |number: i32| Key { offset: 8, mask: 0x00ff_0000, value: (number as u32) << 16 };
-    let ports = |shift: u32| Key { offset: 20, mask: 0xffc0 << shift, value: 0xf200 << shift };
+    let first = u32::from(*PROBE_PORTS.start());
+    let ports = |shift: u32| Key { offset: 20, mask: 0xfff8 << shift, value: first << shift };
     let probe = (PROBE_LENGTH + 28) as u16;
     for (place, keys) in (1..).zip([
         [header(Some(probe)), protocol(libc::IPPROTO_UDP), ports(0)],
@@ -335,4 +337,29 @@ pub fn filter_address(
         (is_whole && is_there).then(|| take::<4>(selector, 20).map(Ipv4Addr::from))?
     });
     Ok(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_mask_picks_the_ports_of_probes_and_no_others() {
+        let picked = (0..=u16::MAX).filter(|port| port & 0xfff8 == *PROBE_PORTS.start());
+        assert!(picked.eq(PROBE_PORTS));
+    }
+
+    #[test]
+    fn a_class_is_read_as_it_was_set() {
+        for rate in [1_000, 12_500_000, 100_000_000] {
+            let statistics =
+                Attributes::new().bytes(1, &[[7u8, 0, 0, 0], [0; 4], [3, 0, 0, 0]].concat());
+            let set = class_attributes(rate).nested(STATISTICS, statistics);
+            let read = decode_class(set.as_bytes()).expect("a class");
+            let wanted = Class { bytes_per_second: rate, bytes: 7, packets: 3, dropped: 0 };
+            assert_eq!(read, wanted);
+        }
+        assert_eq!(decode_class(class_attributes(1_000).as_bytes()), None, "without statistics");
+        assert_eq!(decode_class(&[]), None);
+    }
 }

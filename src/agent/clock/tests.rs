@@ -2,16 +2,26 @@
 
 mod program;
 
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::*;
 use crate::agent::detour::tests::{control_pages, vdso_of};
+use crate::rng::Rng;
 use program::{Kind, Program, Reading};
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 const MINUTE_NS: i64 = 60_000_000_000;
 /// Longer than any line of a program is on its way, much shorter than any bump.
 const SLACK_NS: i64 = 20_000_000_000;
+
+/// Names the process that a second one of this test is to skew until it is killed.
+const VICTIM: &str = "STORMGLASS_CLOCK_VICTIM";
+const BEGUN: &str = "skewing";
+const KILLS: usize = 20;
 
 fn offsets(wall_ns: i64, monotonic_ns: i64) -> Offsets {
     Offsets { wall_ns, monotonic_ns }
@@ -208,6 +218,48 @@ fn a_program_started_anew_has_true_clocks_and_is_skewed_again() {
     assert_eq!(program.asked(), Offsets::default());
     set(&process, offsets(HOUR_NS, 0)).expect("set");
     program.until_wall_is_off_by(HOUR_NS);
+}
+
+/// Says that it begins, then skews and heals a process until it is killed.
+fn skew_until_killed(pid: u32) -> ! {
+    println!("{BEGUN}");
+    loop {
+        let process = Process::of(pid).expect("readable").expect("alive");
+        let done = set(&process, offsets(HOUR_NS, 0))
+            .and_then(|_| ask(&process))
+            .and_then(|_| undo(&process));
+        done.expect("skewed, read and healed");
+    }
+}
+
+#[test]
+fn who_is_killed_in_the_midst_of_it_leaves_a_process_that_lives_and_can_be_skewed() {
+    if let Ok(pid) = std::env::var(VICTIM) {
+        skew_until_killed(pid.parse().expect("a pid"));
+    }
+    let rng = RefCell::new(Rng::from_seed(7));
+    for_each_program(|program| {
+        let pid = program.pid().to_string();
+        let name = "who_is_killed_in_the_midst_of_it_leaves_a_process_that_lives_and_can_be_skewed";
+        for _ in 0..KILLS {
+            let mut skewer = Command::new(std::env::current_exe().expect("ourselves"));
+            skewer.args(["--exact", &format!("agent::clock::tests::{name}"), "--nocapture"]);
+            let skewer = skewer.env(VICTIM, &pid).stdout(Stdio::piped()).spawn();
+            let mut skewer = skewer.expect("started");
+            let lines = BufReader::new(skewer.stdout.take().expect("its output")).lines();
+            let begun = lines.map_while(Result::ok).any(|line| line.ends_with(BEGUN));
+            assert!(begun, "it ended");
+            std::thread::sleep(Duration::from_micros(rng.borrow_mut().below(10_000)));
+            skewer.kill().expect("killed");
+            let ended = skewer.wait().expect("ended");
+            assert_eq!(ended.signal(), Some(libc::SIGKILL), "it was at work until then");
+            program.assert_alive_and_well();
+        }
+        set(&program.process(), offsets(HOUR_NS, 0)).expect("set");
+        program.until_wall_is_off_by(HOUR_NS);
+        undo(&program.process()).expect("healed").expect("was skewed");
+        program.until_wall_is_off_by(0);
+    });
 }
 
 #[test]

@@ -1,19 +1,21 @@
 //! Holds threads of another process still by ptrace, without sending it a signal.
 //!
-//! The kernel lets a thread go on when its holder ends. So all is done on a thread made for it, and
-//! whatever goes wrong, nothing stays held.
+//! The kernel lets a thread go on when its holder ends, so whatever goes wrong, nothing stays held.
 
 use std::io;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use libc::{c_int, c_long, c_uint, pid_t};
 
-/// A thread that sleeps beyond the reach of signals is not waited for any longer.
-const WITHIN: Duration = Duration::from_secs(1);
+use crate::agent::process;
+
+/// A thread that sleeps beyond the reach of signals is not waited for any longer. On a busy machine some
+/// wait long for a processor to stop on.
+const WITHIN: Duration = Duration::from_secs(4);
 /// Most stops come within microseconds, and each is waited for many times.
-const AWAKE: Duration = Duration::from_micros(500);
-const NAP: Duration = Duration::from_micros(100);
+const AWAKE: Duration = Duration::from_micros(100);
+const NAP: Duration = Duration::from_micros(50);
 
 const EVENT_STOP: c_int = 128;
 const SYSCALL_STOP: c_int = libc::SIGTRAP | 0x80;
@@ -35,12 +37,6 @@ pub struct Held {
     threads: Vec<pid_t>,
 }
 
-/// Runs `work` on a thread of its own, with whose end all that it holds is let go.
-pub fn apart<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
-    std::thread::scope(|scope| scope.spawn(work).join())
-        .unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that held the process panicked")))
-}
-
 impl Held {
     /// Holds all threads.
     pub fn all(pid: u32) -> anyhow::Result<Held> {
@@ -50,9 +46,11 @@ impl Held {
             // Until all are held, any of them may start another.
             let mut new = threads(pid)?;
             new.retain(|thread| !held.threads.contains(thread));
-            let new: Vec<pid_t> = new.into_iter().filter(|thread| seize(*thread).is_ok()).collect();
-            if new.is_empty() {
-                break;
+            let (new, refused) = seize_living(&new)?;
+            match refused {
+                None if new.is_empty() => break,
+                Some(error) if new.is_empty() => be_patient(error, pid, deadline)?,
+                _ => {}
             }
             for thread in new {
                 if let Some(Stop::Told) = await_told(thread, deadline)? {
@@ -60,19 +58,25 @@ impl Held {
                 }
             }
         }
-        ensure!(!held.threads.is_empty(), "none of the threads of process {pid} can be held");
+        ensure!(!held.threads.is_empty(), "process {pid} has no living thread");
         Ok(held)
     }
 
     /// Holds one thread, the first if it is still there.
     pub fn one(pid: u32) -> anyhow::Result<Held> {
         let deadline = Instant::now() + WITHIN;
-        for thread in threads(pid)? {
-            if seize(thread).is_ok() && await_told(thread, deadline)?.is_some() {
-                return Ok(Held { pid, threads: vec![thread] });
+        loop {
+            let mut refusal = None;
+            for thread in threads(pid)? {
+                let (new, refused) = seize_living(&[thread])?;
+                if !new.is_empty() && await_told(thread, deadline)?.is_some() {
+                    return Ok(Held { pid, threads: new });
+                }
+                refusal = refusal.or(refused);
             }
+            let error = refusal.with_context(|| format!("process {pid} has no living thread"))?;
+            be_patient(error, pid, deadline)?;
         }
-        bail!("none of the threads of process {pid} can be held")
     }
 
     pub fn threads(&self) -> &[pid_t] {
@@ -99,7 +103,31 @@ fn threads(pid: u32) -> anyhow::Result<Vec<pid_t>> {
     Ok(threads)
 }
 
-/// Fails for a thread that is ending, or that is not ours to hold.
+/// Begins to hold those that live; also why one of them could not be.
+fn seize_living(threads: &[pid_t]) -> anyhow::Result<(Vec<pid_t>, Option<io::Error>)> {
+    let (mut seized, mut refused) = (Vec::new(), None);
+    for thread in threads {
+        match seize(*thread) {
+            Ok(()) => seized.push(*thread),
+            Err(error) => {
+                let is_alive =
+                    process::facts(*thread as u32)?.is_some_and(|facts| facts.is_alive());
+                refused = refused.or(is_alive.then_some(error));
+            }
+        }
+    }
+    Ok((seized, refused))
+}
+
+/// Another that holds the process may be about to let it go: what an agent before us began, it ends.
+fn be_patient(error: io::Error, pid: u32, deadline: Instant) -> anyhow::Result<()> {
+    if Instant::now() >= deadline {
+        return Err(error).with_context(|| format!("hold process {pid}; does a debugger?"));
+    }
+    std::thread::sleep(NAP);
+    Ok(())
+}
+
 fn seize(thread: pid_t) -> io::Result<()> {
     ptrace(libc::PTRACE_SEIZE, thread, 0, libc::PTRACE_O_TRACESYSGOOD as usize)?;
     ptrace(libc::PTRACE_INTERRUPT, thread, 0, 0)

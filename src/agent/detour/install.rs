@@ -7,16 +7,18 @@
 
 use anyhow::{Context, bail, ensure};
 
+use super::apart::apart;
 use super::borrow::{self, Borrowed};
 use super::code;
 use super::control::{Control, FUNCTIONS, PAGE, Patch};
-use super::halt::{self, Held, ptrace};
+use super::halt::{Held, ptrace};
 use super::maps;
 use super::relocate::{self, JUMP_LENGTH, Moved};
 use super::{TRIES, Target, read_maps};
 use crate::agent::clock::shift::Shifts;
 
-/// A page that nobody can touch on either side of our two: nothing can be joined to them.
+/// Our two pages and one more on either side: whatever lies beside the region, the kernel joins nothing
+/// to the control page, so it is found again.
 const REGION: u64 = 4 * PAGE;
 const CODE: u64 = PAGE;
 const CONTROL: u64 = 2 * PAGE;
@@ -26,14 +28,14 @@ const STACK_SEARCHED: usize = 32 << 10;
 impl Target {
     /// Makes sure that the process's clock functions go by our code. Nothing is shifted by that.
     pub fn detour(&mut self) -> anyhow::Result<()> {
-        if self.is_detoured()? {
+        if self.detoured_functions()? == FUNCTIONS {
             return Ok(());
         }
         self.ensure_not_frozen()?;
         if self.control.is_some() {
             self.steer(Shifts::default())?;
         }
-        let control = halt::apart(|| {
+        let control = apart(|| {
             let held = self.hold_outside_patches()?;
             let page = match self.control {
                 Some(page) => page,
@@ -53,7 +55,7 @@ impl Target {
         self.ensure_not_frozen()?;
         let control = self.read_control()?.context("no detour")?;
         let originals = control.patches().map(|patch| (patch.address, patch.original));
-        halt::apart(|| self.patch(&Held::all(self.process.pid)?, originals))
+        apart(|| self.patch(&Held::all(self.process.pid)?, originals))
     }
 
     /// Holds all threads at a moment when none is where the jumps will stand.
@@ -103,10 +105,11 @@ impl Target {
         let mut borrowed = borrow::borrow(held, &self.memory, enter)?
             .context("none of its threads may be moved now")?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
-        let arguments = [place, REGION, libc::PROT_NONE as u64, flags as u64, u64::MAX, 0];
+        let rights = (libc::PROT_READ | libc::PROT_EXEC) as u64;
+        let arguments = [place, REGION, rights, flags as u64, u64::MAX, 0];
         let region = borrowed.syscall(libc::SYS_mmap, arguments)?;
         let filled = if region == place {
-            self.fill(&mut borrowed, region)
+            self.fill(held, &mut borrowed, region)
         } else {
             Err(anyhow::anyhow!("this kernel cannot map at a fixed place that is free"))
         };
@@ -117,17 +120,18 @@ impl Target {
         filled.map(|()| region + CONTROL)
     }
 
-    fn fill(&self, borrowed: &mut Borrowed, region: u64) -> anyhow::Result<()> {
+    fn fill(&self, held: &Held, borrowed: &mut Borrowed, region: u64) -> anyhow::Result<()> {
         let (code, control) = self.pages(region + CODE)?;
-        let writable = (libc::PROT_READ | libc::PROT_WRITE) as u64;
-        let runnable = (libc::PROT_READ | libc::PROT_EXEC) as u64;
-        let mut protect = |from, length, rights| {
-            borrowed.syscall(libc::SYS_mprotect, [from, length, rights, 0, 0, 0])
-        };
-        protect(region + CODE, 2 * PAGE, writable)?;
-        self.memory.write(region + CODE, &code)?;
+        let rights = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+        let control_page = [region + CONTROL, PAGE, rights, 0, 0, 0];
+        borrowed.syscall(libc::SYS_mprotect, control_page)?;
         self.memory.write(region + CONTROL, control.bytes())?;
-        protect(region + CODE, PAGE, runnable)?;
+        for (place, word) in (region + CODE..).step_by(8).zip(code.chunks_exact(8)) {
+            match u64::from_le_bytes(word.try_into().expect("8 bytes")) {
+                0 => {}
+                word => poke(held, place, word).context("write our code into the process")?,
+            }
+        }
         Ok(())
     }
 
@@ -156,22 +160,24 @@ impl Target {
 
     /// Writes one word at each function, or none at all.
     fn patch(&self, held: &Held, words: [(u64, u64); FUNCTIONS]) -> anyhow::Result<()> {
-        let thread = held.threads()[0];
         let mut done = Vec::new();
         for (address, word) in words {
             let before = self.memory.word(address)?;
-            // Unlike a write to its memory, this needs no more than that the thread is held.
-            let poked = ptrace(libc::PTRACE_POKEDATA, thread, address as usize, word as usize);
-            if let Err(error) = poked {
+            if let Err(error) = poke(held, address, word) {
                 for (address, before) in done {
-                    ptrace(libc::PTRACE_POKEDATA, thread, address, before)?;
+                    poke(held, address, before)?;
                 }
                 return Err(error).context("write to the vDSO of the process");
             }
-            done.push((address as usize, before as usize));
+            done.push((address, before));
         }
         Ok(())
     }
+}
+
+/// Writes one word where the process itself may not write.
+fn poke(held: &Held, place: u64, word: u64) -> std::io::Result<()> {
+    ptrace(libc::PTRACE_POKEDATA, held.threads()[0], place as usize, word as usize)
 }
 
 /// The words that lead each function to our code at `place`.

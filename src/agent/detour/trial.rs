@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
+use super::apart::apart;
 use super::code;
-use super::halt::{self, Held};
+use super::halt::Held;
 use super::{Target, now};
 use crate::agent::clock::container::Process;
 use crate::agent::clock::shift::{Shift, Shifts};
@@ -44,6 +45,7 @@ fn read_clocks() -> ! {
     // SAFETY: these calls are allowed after a fork, and their pointers are to live values.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY);
         loop {
             let mut reading: libc::timespec = std::mem::zeroed();
             let mut time: libc::timeval = std::mem::zeroed();
@@ -99,7 +101,7 @@ fn other_functions_show(target: &Target, offset_ns: i64) -> anyhow::Result<()> {
     let function = |name| anyhow::Ok(target.vdso.function(name)?.address);
     let (gettimeofday, time) = (function(code::NAMES[1])?, function(code::NAMES[2])?);
     let memory = &target.memory;
-    let (before, seconds, microseconds, from_time) = halt::apart(|| {
+    let (before, seconds, microseconds, from_time) = apart(|| {
         let held = Held::one(target.process.pid)?;
         target.with_scratch(&held, |borrowed, end| {
             let before = now(libc::CLOCK_REALTIME);

@@ -38,9 +38,9 @@ pub fn counting(matched: Matched) -> Vec<Expressions> {
 
 /// What rules these are; `None` where they are none of ours.
 pub fn read(at_hook: &Outline, counted: &[Outline]) -> Option<Matched> {
-    let numbers =
+    let mut numbers =
         at_hook.iter().filter_map(|(_, compared)| <[u8; 2]>::try_from(&compared[..]).ok());
-    let last = numbers.last().map(u16::from_be_bytes);
+    let last = numbers.next_back().map(u16::from_be_bytes);
     let with_port = last
         .into_iter()
         .flat_map(|port| [Matched::Port { port }, Matched::Refused { port: Some(port) }]);

@@ -84,8 +84,8 @@ impl Redirect {
     fn rule(&self, tap: &ResolvedTap, peer: Option<Ipv4Addr>) -> Expressions {
         let rule = Expressions::new().not_marked(MARK).tcp_to_port(tap.tap.port);
         let (rule, port) = match (tap.tap.side, peer) {
-            (Side::Inbound, Some(peer)) => (rule.from_address(peer), self.ports.inbound),
-            (Side::Outbound, Some(peer)) => (rule.to_address(peer), self.ports.outbound),
+            (Side::Inbound, Some(peer)) => (rule.with_source(peer), self.ports.inbound),
+            (Side::Outbound, Some(peer)) => (rule.with_destination(peer), self.ports.outbound),
             (Side::Inbound, None) => (rule, self.ports.inbound),
             (Side::Outbound, None) => (rule, self.ports.outbound),
         };

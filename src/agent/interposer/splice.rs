@@ -83,8 +83,7 @@ impl Splice {
         let mut deeds = Vec::new();
         self.listen(bytes, armory);
         let mut rest = bytes;
-        loop {
-            let Speech::Read(dialogue) = &mut self.speech else { break };
+        while let Speech::Read(dialogue) = &mut self.speech {
             if self.requests.is_opaque {
                 break;
             }

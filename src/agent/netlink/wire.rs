@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-pub const RECEIVE_BYTES: usize = 128 * 1024;
+/// The kernel puts no more than this into one message of a dump, and acknowledgements are small.
+pub const RECEIVE_BYTES: usize = 32 * 1024;
 const REPLY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Which part of the kernel is at the other end.

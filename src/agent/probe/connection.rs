@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 
 use crate::agent::fault_table::PROBE_PORTS;
+use crate::agent::interposer::MARK;
 use crate::agent::protocol::PortPassage;
 
 const WAIT_MS: i32 = 1;
@@ -35,17 +36,12 @@ enum Answer {
 
 impl Attempt {
     /// In the calling thread's namespace. `turn` spreads attempts over the ports that probes may use.
-    pub fn start(
-        from: Ipv4Addr,
-        to: SocketAddrV4,
-        mark: u32,
-        turn: usize,
-    ) -> anyhow::Result<Attempt> {
+    pub fn start(from: Ipv4Addr, to: SocketAddrV4, turn: usize) -> anyhow::Result<Attempt> {
         let ports: Vec<u16> = PROBE_PORTS.collect();
         let mut refusal = None;
         for offset in 0..ports.len() {
             let port = ports[(turn + offset) % ports.len()];
-            match Attempt::bound(SocketAddrV4::new(from, port), to, mark) {
+            match Attempt::bound(SocketAddrV4::new(from, port), to) {
                 Ok(attempt) => return Ok(attempt),
                 Err(error) if is_taken(&error) => refusal = Some(error),
                 Err(error) => return Err(error).with_context(|| format!("connect to {to}")),
@@ -54,7 +50,7 @@ impl Attempt {
         bail!("TCP ports {PROBE_PORTS:?} of {from} are all taken: {refusal:?}")
     }
 
-    fn bound(from: SocketAddrV4, to: SocketAddrV4, mark: u32) -> io::Result<Attempt> {
+    fn bound(from: SocketAddrV4, to: SocketAddrV4) -> io::Result<Attempt> {
         // SAFETY: plain system calls; the descriptor is owned from here on.
         let stream = unsafe {
             let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
@@ -67,7 +63,8 @@ impl Attempt {
         let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
         set_option(&stream, libc::SO_LINGER, &at_once)?;
         set_option(&stream, libc::SO_REUSEADDR, &1i32)?;
-        set_option(&stream, libc::SO_MARK, &mark)?;
+        // An interposer in the node's own namespace would accept what is to be tried beyond it.
+        set_option(&stream, libc::SO_MARK, &MARK)?;
         checked(with_address(from, |address, length| {
             // SAFETY: the pointer and length describe a live address.
             unsafe { libc::bind(stream.as_raw_fd(), address, length) }
@@ -95,14 +92,16 @@ impl Attempt {
         let deadline = Instant::now() + bound;
         loop {
             let answer = self.answer()?;
+            if let Answer::Accepted = answer {
+                return Ok(PortPassage::Accepted);
+            }
             let now = counted()?;
             let refused = now.refused > before.refused;
             match answer {
-                Answer::Accepted => return Ok(PortPassage::Accepted),
                 Answer::Reset if refused => return Ok(PortPassage::Refused),
                 Answer::Reset => return Ok(PortPassage::Closed),
                 Answer::None if now.dropped > before.dropped => return Ok(PortPassage::Dropped),
-                Answer::None => {}
+                Answer::None | Answer::Accepted => {}
             }
             if Instant::now() >= deadline {
                 // Refused, but the refusal was lost on its way back.

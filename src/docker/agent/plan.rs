@@ -61,7 +61,8 @@ impl AgentPlan {
 /// takes.
 fn host_config() -> HostConfig {
     let host = || Some("host".to_owned());
-    let capabilities = ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "KILL"];
+    // The last one: the memory of a service that runs as another user is a file of that user.
+    let capabilities = ["NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "KILL", "DAC_OVERRIDE"];
     HostConfig {
         network_mode: host(),
         pid_mode: host(),

@@ -1,4 +1,4 @@
-//! Clocks that were moved, as they were read before, during and after, on every node that was asked.
+//! Clocks that were moved, as all clocks were read before, during and after, on every node.
 
 use maud::{Markup, html};
 
@@ -43,17 +43,15 @@ fn title(moved: &ClockMove) -> Markup {
 fn table(moved: &ClockMove) -> Markup {
     html! {
         (scroll_box("Readings of the clocks", html! {
+            p.quiet { "Each clock was read before and after: this is how far it went besides the time that passed." }
             table.clock-readings {
                 thead { tr {
                     th scope="col" { "When" } th scope="col" { "What was read" }
                     th scope="col" { "Expected" } th scope="col" { "Seen" }
                     th scope="col" { "As expected" }
                 } }
-                (rows("before", moved, &moved.moved, is_before))
-                (rows("during", moved, &moved.moved, |check| !is_before(check)))
-                @if let Some(reading) = &moved.taken_back {
-                    (rows("after", moved, reading, |_| true))
-                }
+                (rows("moved", moved, &moved.moved))
+                @if let Some(reading) = &moved.taken_back { (rows("taken back", moved, reading)) }
             }
         }))
         @if moved.taken_back.is_none() { p.fewer { "It was not taken back." } }
@@ -63,23 +61,12 @@ fn table(moved: &ClockMove) -> Markup {
     }
 }
 
-/// Read before the clock was moved, as the check says itself.
-fn is_before(check: &Check) -> bool {
-    check.what.split_whitespace().any(|word| word == "before")
-}
-
-/// What was read at one time: the moved node's own clock stands out.
-fn rows(
-    when: &str,
-    moved: &ClockMove,
-    reading: &Reading,
-    meant: impl Fn(&Check) -> bool,
-) -> Markup {
-    let checks: Vec<&Check> =
-        reading.checks.iter().filter(|check| meant(check)).take(CHECKS_MAX).collect();
-    let is_own = |check: &Check| check.what.contains(&*moved.node);
-    let name =
-        || html! { (when) @if when != "before" { span.target { (words::moment(reading.at)) } } };
+/// What was read around one move: by how much each clock went on or back. The moved node's own stand out.
+fn rows(when: &str, moved: &ClockMove, reading: &Reading) -> Markup {
+    let checks = &reading.checks[..reading.checks.len().min(CHECKS_MAX)];
+    let in_name = |symbol: char| symbol.is_ascii_alphanumeric() || symbol == '-';
+    let is_own = |check: &Check| check.what.split(|c| !in_name(c)).any(|word| *word == *moved.node);
+    let name = || html! { (when) span.target { (words::moment(reading.at)) } };
     html! {
         tbody {
             @for (position, check) in checks.iter().enumerate() {
@@ -91,7 +78,7 @@ fn rows(
                     td { (yes_no(check.holds)) }
                 }
             }
-            @if when != "before" && (checks.is_empty() || !reading.why.is_empty()) {
+            @if checks.is_empty() || !reading.why.is_empty() {
                 tr {
                     th scope="row" { (name()) }
                     td colspan="4" {

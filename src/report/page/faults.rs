@@ -130,7 +130,7 @@ fn coverage(cells: &[CoverageCell]) -> Markup {
                                 @if !row.role.is_empty() { span.target { "on " (row.role) } }
                             }
                             @if begun == 0 {
-                                td { span.missing { "✗ never" } }
+                                td.number { span.missing { "✗ never" } }
                                 (nothing("it never began"))
                             } @else {
                                 (row.cell(|cell| cell.begun, begun))

@@ -2,17 +2,18 @@
 
 use std::io::ErrorKind;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use bollard::query_parameters::KillContainerOptionsBuilder;
-use stormglass::agent::protocol::{Hook, Matched, PortPassage, TableSupport};
+use stormglass::agent::protocol::{Cause, Hook, Matched, PortPassage, TableSupport};
 use stormglass::agent::within;
-use stormglass::cluster::{FaultId, Manner, Refusal};
+use stormglass::cluster::{Ability, FaultId, Manner, Mechanism, Refusal};
 use stormglass::docker::agent::Agent;
 
 use super::scratch::with_scratch;
 use super::traffic::{Conversation, Listening, connect};
-use super::{ALL, BOUND, DROP, FAULT, closed, links, until};
+use super::{ALL, BOUND, DROP, FAULT, closed, links, next_heal, until};
 
 const PORT: u16 = 7300;
 const OTHER_PORT: u16 = 7301;
@@ -193,6 +194,54 @@ fn rules_of_others_stay_and_a_killed_agents_go() {
         assert_eq!(witness.heal().await?.left, Vec::<String>::new());
         assert_eq!(nft(&["list", "ruleset"])?, before);
         witness.stop().await?;
+        Ok(())
+    });
+}
+
+#[test]
+fn a_silent_orchestrator_loses_refusals_and_caps_too() {
+    with_scratch("lease-all", |scratch| async move {
+        let witness = scratch.agent(&scratch.plan("w")).await?;
+        let mut plan = scratch.plan("a");
+        plan.lease = Duration::from_millis(1500);
+        plan.heartbeat = Duration::from_secs(3600);
+        let starved = scratch.agent(&plan).await?;
+        starved.cut(FAULT, links("n1>n2"), reset_at(PORT)).await?;
+        starved.throttle(FaultId(2), links("n2>n3 n3>clients"), 100_000).await?;
+        assert_eq!(closed_at(&starved, PORT).await?, "n1>n2 refused");
+        let healed = next_heal(&starved).await?;
+        assert_eq!((healed.because, healed.left), (Cause::LeaseExpired, vec![]));
+        let faults: Vec<FaultId> = healed.tallies.iter().map(|tally| tally.fault).collect();
+        assert_eq!(faults, [FAULT, FaultId(2)]);
+        assert_eq!(closed_at(&witness, PORT).await?, "");
+        for speed in witness.measure(links("n2>n3 n3>clients"), 100_000).await? {
+            ensure!(speed.of_burst() > 200_000, "still slow: {speed:?}");
+        }
+        assert_eq!(starved.unthrottle(FaultId(2)).await?, None);
+        starved.stop().await?;
+        witness.stop().await?;
+        Ok(())
+    });
+}
+
+#[test]
+fn what_the_other_tests_need_is_found_able_to_act() {
+    with_scratch("able", |scratch| async move {
+        let agent = scratch.agent(&scratch.plan("a")).await?;
+        let abilities = agent.abilities().await?;
+        for Ability { mechanism, acts, how } in &abilities {
+            println!("{mechanism}: {acts}: {how}");
+        }
+        let able = abilities.iter().filter(|ability| ability.acts);
+        let able: Vec<Mechanism> = able.map(|ability| ability.mechanism).collect();
+        assert_eq!(able, Mechanism::ALL[..6], "all but freezing, which is the engine's");
+        // The trials' own faults are gone, and the host's are as they were.
+        assert_eq!(agent.status().await?, []);
+        assert_eq!(closed(&agent).await?, "");
+        let pid = scratch.pid(agent.container()).await?;
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
+        assert_eq!(children, "", "a traced child stayed");
+        agent.stop().await?;
         Ok(())
     });
 }

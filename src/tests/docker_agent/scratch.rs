@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use bollard::Docker;
+use bollard::errors::Error as EngineError;
 use bollard::models::{
     ContainerCreateBody, EndpointIpamConfig, EndpointSettings, HostConfig, Ipam, IpamConfig,
     NetworkCreateRequest, NetworkingConfig,
@@ -170,7 +171,12 @@ async fn create_network(docker: &Docker, run: &str) -> anyhow::Result<Ipv4Addr> 
 async fn remove_all(docker: &Docker, run: &str) -> anyhow::Result<()> {
     for container in containers(docker, run).await? {
         let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
-        docker.remove_container(&container, Some(options)).await?;
+        match docker.remove_container(&container, Some(options)).await {
+            // An agent whose test has failed is going by itself.
+            Ok(()) | Err(EngineError::DockerResponseServerError { status_code: 404 | 409, .. }) => {
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(docker.remove_network(run).await?)
 }

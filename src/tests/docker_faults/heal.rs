@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::process::Command;
+use std::time::Duration;
 
 use bollard::models::ContainerSummaryStateEnum;
 use bollard::query_parameters::{
@@ -12,7 +13,7 @@ use stormglass::docker::{Engine, NODE, ROLE, RUN, RunId, remove};
 use stormglass::store::{LEDGER, Ledger, Store};
 
 use super::harness::{READY, Scratch, VICTIM, victim, with_engine};
-use super::{apply, node};
+use super::{PATIENCE, apply, node};
 use crate::binary::{Folder, Said};
 use crate::docker_cluster::around;
 
@@ -81,6 +82,7 @@ fn the_faults_of_a_killed_run_are_healed_and_its_cluster_goes_on() {
         let scratch = wounded(&engine);
         let run = &scratch.run;
         assert_eq!(states(&engine, run).await, [RUNNING, PAUSED, EXITED]);
+        await_no_agent(&engine, run).await;
         let has_table = leave_table(run);
 
         let said = heal(run);
@@ -107,6 +109,23 @@ fn the_faults_of_a_killed_run_are_healed_and_its_cluster_goes_on() {
         remove(&engine, run).await.expect("removed");
         assert_eq!(heal(run).out, "nothing to heal\n");
     });
+}
+
+/// An agent that loses its orchestrator heals all of the run, and would do so with what comes here.
+async fn await_no_agent(engine: &Engine, run: &RunId) {
+    let label = format!("{ROLE}=agent");
+    let filters = HashMap::from([("label".to_owned(), vec![format!("{RUN}={run}"), label])]);
+    let gone = async {
+        loop {
+            let options = ListContainersOptionsBuilder::new().all(true).filters(&filters).build();
+            let found = engine.api().list_containers(Some(options)).await.expect("listed");
+            if found.is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.expect("the agent ends");
 }
 
 /// Leaves a table that looks like one of an agent that could not remove it; false without the tool.

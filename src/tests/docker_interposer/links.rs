@@ -148,7 +148,9 @@ fn an_agent_that_ends_takes_its_interposers_with_it() {
         let kill = KillContainerOptionsBuilder::new().signal("SIGKILL").build();
         scratch.docker.kill_container(agent.container(), Some(kill)).await?;
         idle.rest()?;
-        if agent.greeting().tables == TableSupport::Owned {
+        let owned = agent.greeting().tables == TableSupport::Owned;
+        ensure!(agent.stop().await.is_err(), "a dead agent says nothing");
+        if owned {
             ensure!(Conversation::open(n1, n2)?.is_direct()?, "the kernel took the rules away");
         }
         Ok(())

@@ -1,0 +1,47 @@
+//! Clocks of services, found to be off by what is in the processes themselves.
+
+use anyhow::{Context, ensure};
+use futures::future::join_all;
+
+use super::Treatment;
+use super::patient::{Pair, Patient};
+use crate::agent::protocol::{ClockReport, Offsets};
+use crate::docker::agent::Agent;
+use crate::docker::engine::Engine;
+use crate::docker::node;
+
+/// Reads the clocks of every service and puts right those that are off.
+pub(super) async fn put_right(
+    engine: &Engine,
+    agent: &Agent,
+    patient: &Patient,
+) -> Vec<Treatment> {
+    let treated = patient.nodes.iter().map(|(name, pair)| async move {
+        Treatment::of(format!("clocks of {name}"), treat(engine, agent, pair).await)
+    });
+    join_all(treated).await
+}
+
+/// What was wrong, if anything.
+async fn treat(engine: &Engine, agent: &Agent, pair: &Pair) -> anyhow::Result<Option<String>> {
+    let service = &pair.service.id;
+    let pid = node::pid(&node::state(engine, service).await?).context("it does not run")?;
+    let found = agent.read_clock(pid).await?;
+    if !found.processes.iter().any(|process| process.detoured) {
+        return Ok(None);
+    }
+    let healed = agent.heal_clock(pid).await?;
+    if healed.shows(Offsets::default()) && !is_detoured(&healed) {
+        return Ok(Some("were moved, put right".to_owned()));
+    }
+    // A monotonic clock must not go back while its process lives.
+    node::restart(engine, service).await.context("restart it")?;
+    let pid = node::pid(&node::state(engine, service).await?).context("it does not run")?;
+    let anew = agent.read_clock(pid).await?;
+    ensure!(!is_detoured(&anew), "they are still moved after a restart");
+    Ok(Some("were moved, put right by a restart".to_owned()))
+}
+
+fn is_detoured(report: &ClockReport) -> bool {
+    report.processes.iter().any(|process| process.detoured)
+}
