@@ -56,7 +56,8 @@ impl ResultsFolder {
         let folder = self.name_of(&path);
         let started_at = started_at(&path);
         let environment = self.environment();
-        let schedule = if self.path.join(SCHEDULE).is_file() { SCHEDULE } else { "" };
+        let script = Script::of(&self.history);
+        let schedule = if script.entries.is_empty() { "" } else { SCHEDULE };
         let input = ReportInput {
             scenario_yaml: &yaml,
             started_at: &started_at,
@@ -68,7 +69,7 @@ impl ResultsFolder {
         self.write("scenario.yaml", &yaml)?;
         self.write("results.json", &json)?;
         self.write("junit.xml", &junit(results))?;
-        self.write("schedule.yaml", &schedule_yaml(&Script::of(&self.history)))?;
+        self.write(SCHEDULE, &schedule_yaml(&script))?;
         self.write("repro.txt", &format!("{}\n", results.repro))?;
         self.write("report.html", &html(results, &self.history, &input))
     }

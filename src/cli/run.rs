@@ -4,7 +4,7 @@ mod docker;
 mod recorder;
 mod sim;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -103,6 +103,15 @@ pub struct RunArguments {
     quiet: bool,
 }
 
+/// A path that leads to the same file later on: `latest` will soon be another run.
+fn settled(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize);
+    match (path.canonicalize(), here) {
+        (Ok(real), Ok(here)) => real.strip_prefix(&here).unwrap_or(&real).to_owned(),
+        _ => path.to_owned(),
+    }
+}
+
 const DEFAULT_NODE_MEMORY: &str = "768m";
 
 /// Why a run could not be played at all, with its exit code.
@@ -149,7 +158,7 @@ impl RunArguments {
             images: map(&self.image),
             set: self.set.clone(),
             ignore_expectations: self.expect.is_some(),
-            schedule: self.schedule.clone(),
+            schedule: self.schedule.as_deref().map(settled),
         }
     }
 

@@ -97,24 +97,26 @@ fn describing_a_nemesis_shows_its_file() {
 }
 
 #[test]
-fn a_schedule_is_kept_with_its_run_and_named_by_the_command_that_repeats_it() {
+fn a_schedule_is_kept_with_its_run_and_given_back_does_the_same_again() {
     let folder = Folder::new();
-    let first = short_run(&folder, 0, "zookeeper/register --nemesis kill:zookeeper2 --time 20s");
-    let schedule = format!("{first}/schedule.yaml");
-    let yaml = folder.read(&schedule);
-    for told in ["nemesis: kill:zookeeper2", "action: kill", "node: zookeeper2"] {
-        assert!(yaml.contains(told), "{told}: {yaml}");
+    let run = "zookeeper/register --time 20s";
+    let first = short_run(&folder, 0, &format!("{run} --nemesis kill:zookeeper2,reply-loss"));
+    let schedule = folder.read(&format!("{first}/schedule.yaml"));
+    for told in ["nemesis: kill:zookeeper2", "action: kill", "node: zookeeper2", "form: hold"] {
+        assert!(schedule.contains(told), "{told}: {schedule}");
     }
-    assert!(yaml.starts_with("# What was done when"), "{yaml}");
-    let said = folder.run(&format!("run -q zookeeper/register --time 20s --schedule {schedule}"));
-    assert!(said.err.is_empty(), "{said:?}");
-    let second = folder.results();
+    let again = format!("{run} --schedule results/latest/schedule.yaml");
+    let second = short_run(&folder, 0, &again);
     assert_ne!(first, second);
+    assert_eq!(folder.read(&format!("{second}/schedule.yaml")), schedule);
+    let history = |results: &str| std::fs::read(folder.path(results).join("history.jsonl.zst"));
+    assert_eq!(history(&first).expect("a history"), history(&second).expect("a history"));
     let repro = folder.read(&format!("{second}/repro.txt"));
-    assert!(repro.contains(&format!("--schedule {schedule}")), "{repro}");
+    assert!(repro.contains(&format!("--schedule {first}/schedule.yaml")), "{repro}");
     assert!(!repro.contains("--nemesis"), "{repro}");
     let scenario = folder.read(&format!("{second}/scenario.yaml"));
-    assert!(scenario.contains("nemesis: kill:zookeeper2\n"), "{scenario}");
+    assert!(scenario.contains("nemesis: kill:zookeeper2,reply-loss\n"), "{scenario}");
+    assert_eq!(folder.run(&format!("check {second}")).code, Some(0));
 }
 
 #[test]
