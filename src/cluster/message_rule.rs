@@ -46,7 +46,7 @@ impl fmt::Display for Protocol {
 /// fewer words matches any rest. In a word `*` is any text (also `/`), `?` is one character, `{a,b}` is
 /// either. Commands of RESP and operations of ZooKeeper are compared without regard to case.
 ///
-/// Words of a request: RESP: command and arguments. ZooKeeper: operation (`create`, `set`, `delete`,
+/// Words of a request: RESP: command and arguments (of each the first 1024 bytes). ZooKeeper: operation (`create`, `set`, `delete`,
 /// `get`, `exists`, `children`, `sync`, `multi`, `check`, `ping`, `connect`, `close`) and path (of a
 /// multi: of each part in turn). HTTP: method and target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,6 +6,8 @@ use crate::wire::{Reply, Request};
 
 /// Of one request.
 const MOST_WORDS: usize = 256;
+/// Of one word; what is behind is neither matched nor shown. Large values would cost more than all else.
+const LONGEST_WORD: usize = 1024;
 /// How much of a reply is written out.
 const MOST_ITEMS: usize = 8;
 const DEEPEST: usize = 4;
@@ -45,7 +47,8 @@ fn take_bulk<'a>(rest: &mut &'a [u8], line: &[u8]) -> Option<&'a [u8]> {
 }
 
 pub fn request(head: &[u8]) -> Request {
-    let words: Vec<String> = words(head).into_iter().map(plain).collect();
+    let shown = |word: &[u8]| plain(&word[..word.len().min(LONGEST_WORD)]);
+    let words: Vec<String> = words(head).into_iter().map(shown).collect();
     let subject = words.get(1).cloned();
     Request { text: cut(words.join(" ")), words, subject }
 }
