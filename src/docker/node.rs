@@ -13,8 +13,7 @@ use bollard::models::{
 };
 use bollard::query_parameters::{
     CreateContainerOptionsBuilder, InspectContainerOptions, RemoveContainerOptionsBuilder,
-    RestartContainerOptionsBuilder,
-    StartContainerOptions, UploadToContainerOptionsBuilder,
+    RestartContainerOptionsBuilder, StartContainerOptions, UploadToContainerOptionsBuilder,
 };
 use bytes::Bytes;
 

@@ -11,11 +11,7 @@ use crate::docker::engine::Engine;
 use crate::docker::node;
 
 /// Reads the clocks of every service and puts right those that are off.
-pub(super) async fn put_right(
-    engine: &Engine,
-    agent: &Agent,
-    patient: &Patient,
-) -> Vec<Treatment> {
+pub(super) async fn put_right(engine: &Engine, agent: &Agent, patient: &Patient) -> Vec<Treatment> {
     let treated = patient.nodes.iter().map(|(name, pair)| async move {
         Treatment::of(format!("clocks of {name}"), treat(engine, agent, pair).await)
     });
