@@ -23,7 +23,7 @@ pub use fault::{Fault, FaultKind, NemesisSpec, Order, Shape, Traffic, Turns};
 pub use guide::{Guide, Parameter};
 pub use needs::{Asker, fault_flaw, needs};
 pub use node_role::role_of;
-pub use plan::{Plan, session_id};
+pub use plan::{Plan, session_id, with_held};
 pub use record::{Deed, FaultRecord, Phase};
 pub use schedule::{Cause, Due, Entry, Schedule};
 pub use script::{Script, ScriptEntry};

@@ -1,5 +1,6 @@
 //! From intent to actions: resolves the target against the view of this moment and draws the sides.
 
+mod held;
 mod scene;
 mod shape;
 pub(super) mod tap;
@@ -8,6 +9,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+pub use held::with_held;
 use scene::{Among, Scene};
 
 use crate::cluster::{

@@ -6,7 +6,9 @@ use futures::future::join_all;
 use super::{Done, InForce, Loop};
 use crate::cluster::{Ability, Action, Applied, Client, Cluster, FaultId, View};
 use crate::generator::Step;
-use crate::nemesis::{Cause, Deed, Due, FaultRecord, Order, Phase, Plan, Turns};
+use crate::nemesis::{
+    Cause, Deed, Due, FaultRecord, Order, Phase, Plan, Turns, with_held,
+};
 use crate::op::Nanos;
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
@@ -102,7 +104,8 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             }
             None => {
                 let intent = &self.settings.faults[position].fault;
-                intent.plan(id, self.cluster.topology(), view, &mut self.rng)
+                let view = with_held(view, self.in_force.values().flat_map(|force| &force.actions));
+                intent.plan(id, self.cluster.topology(), &view, &mut self.rng)
             }
         }
     }

@@ -210,7 +210,7 @@ fn log_tells_what_was_done(log: &str) {
 fn the_command_that_a_run_names_repeats_it() {
     let folder = Folder::new();
     folder.write("workloads/my own.yaml", MINE);
-    let arguments = ["run", "-q", "my own", "--nemesis", "kill, pause-leader", "--time", "12s"];
+    let arguments = ["run", "-q", "my own", "--nemesis", "kill, pause", "--time", "12s"];
     let said = folder.command("").args(arguments).output().map(|output| folder.said(output));
     assert!(said.as_ref().is_ok_and(|said| said.code == Some(0)), "{said:?}");
     let first = folder.results();

@@ -81,6 +81,21 @@ fn processes_that_are_down_or_paused_are_left_alone() {
 }
 
 #[test]
+fn a_process_that_another_fault_has_just_taken_is_not_picked() {
+    let topology = topology(3);
+    let held = with_held(
+        &view(&topology, Some(1)),
+        &[Action::Kill { node: node(1) }, Action::Pause { node: node(3) }],
+    );
+    for seed in 0..SEEDS {
+        let pause = aimed(FaultKind::Pause, "one");
+        let plan = pause.plan(FaultId(2), &topology, &held, &mut Rng::from_seed(seed));
+        assert_eq!(plan.expect("one is left").targets, [node(2)]);
+    }
+    assert!(held.leaders().eq(&[node(1)]), "who leads is what was seen");
+}
+
+#[test]
 fn clocks_jump_by_what_is_said_the_wall_clock_by_default() {
     let skew = |yaml: &str| plan(&fault(yaml), 3, Some(1), 1).unwrap().actions;
     assert_eq!(
