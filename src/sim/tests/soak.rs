@@ -206,9 +206,10 @@ fn seeds() -> u64 {
 
 #[test]
 fn the_sound_ensemble_keeps_its_promises_on_every_seed() {
-    for (seed, faults) in
-        (0..seeds()).flat_map(|seed| [(seed, Faults::Plain), (seed, Faults::Every)])
-    {
+    let plain = (0..seeds()).map(|seed| (seed, Faults::Plain));
+    // These leave the ensemble at work most of the time, so each seed has much more to show.
+    let every = (0..seeds() / 3).map(|seed| (seed, Faults::Every));
+    for (seed, faults) in plain.chain(every) {
         let violations = violations(seed, Variant::AsShipped, faults);
         assert!(violations.is_empty(), "seed {seed}: {violations:#?}");
     }

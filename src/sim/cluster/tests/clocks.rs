@@ -1,7 +1,7 @@
 //! Clocks moved: which ones, for how long, and what a server then does.
 
 use super::*;
-use crate::cluster::Clock;
+use crate::cluster::{Clock, SessionEvent};
 
 const HOUR: i64 = 3_600_000_000_000;
 
@@ -85,6 +85,29 @@ fn a_leader_whose_monotonic_clock_leaps_gives_up_its_followers() {
         assert_ne!(cluster.inspect(|world| world.pid(node)), pid);
         assert_eq!(cluster.inspect(|world| world.offset_ns(node, Clock::Monotonic)), 0);
         cluster.healthy().await;
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_leader_whose_monotonic_clock_is_put_back_falls_silent() {
+    crate::sim::run(async {
+        let cluster = up(3, 1).await;
+        let leads = leader(&cluster).await;
+        let reader = session(&cluster, &followers(&cluster).await[0]).await;
+        // A follower that hears nothing from its leader hangs up on its clients.
+        let hung_up = async || {
+            let changed = reader.changed(SessionEvent::Connected);
+            tokio::time::timeout(Duration::from_secs(6), changed).await.is_ok()
+        };
+        assert!(!hung_up().await);
+        let action = skew(&leads, Clock::Monotonic, -HOUR);
+        installed(&cluster, &action).await;
+        assert!(hung_up().await, "the next ping is due in an hour");
+        installed(&cluster, &action.undo().unwrap()).await;
+        cluster.healthy().await;
+        seconds(3).await;
+        assert!(!hung_up().await);
     })
     .unwrap();
 }

@@ -72,7 +72,9 @@ fn a_held_write_is_applied_and_its_reply_comes_never() {
         assert_eq!(inside.state(), SessionEvent::Connected, "the connection stays");
         let proof = installed(&cluster, &action.undo().unwrap()).await;
         assert_eq!(proof.packets, Some(1));
-        assert_eq!(held.await.unwrap(), Err(CoordinationError::ConnectionLoss));
+        let (lost, took_ms) = timed(held).await;
+        assert_eq!(lost.unwrap(), Err(CoordinationError::ConnectionLoss));
+        assert!(took_ms < 10, "{took_ms} ms: the connection is closed at once");
         assert_eq!(behind.await, Err(CoordinationError::ConnectionLoss));
         inside.set("/a", b"18", None).await.unwrap();
         assert_eq!(value(&outside).await, "18");
