@@ -45,29 +45,36 @@ pub fn doctor(arguments: &Arguments) -> i32 {
     if worst == Some(Grade::Fail) { exit::INFRASTRUCTURE } else { exit::VALID }
 }
 
-/// A row a mechanism: whether it acts, who needs it, and how that was tried.
+/// A row a mechanism: whether it acts and how that was tried; below it the nemeses that need it.
 fn matrix(abilities: &[Ability]) -> String {
-    let rows: Vec<[String; 4]> = abilities.iter().map(row).collect();
-    let head = ["mechanism", "acts", "nemeses that need it", "how it was tried"].map(str::to_owned);
-    let width = |column: usize| {
-        let cells = rows.iter().chain([&head]).map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let widths = [width(0), width(1), width(2)];
-    let line = |row: &[String; 4]| {
-        let [name, acts, users, how] = row;
-        let [first, second, third] = widths;
-        format!("{name:first$}  {acts:second$}  {users:third$}  {how}\n")
-    };
-    let rows: String = rows.iter().map(line).collect();
-    format!("\n{}{rows}", line(&head))
+    let names = abilities.iter().map(|ability| ability.mechanism.name().len());
+    let width = names.max().unwrap_or(0).max("mechanism".len());
+    let mut text = format!("\n{:width$}  acts  how it was tried\n", "mechanism");
+    for ability in abilities {
+        let acts = if ability.acts { "yes" } else { "NO" };
+        text.push_str(&format!("{:width$}  {acts:4}  {}\n", ability.mechanism.name(), ability.how));
+        for line in wrapped(&needed_by(ability.mechanism)) {
+            text.push_str(&format!("{:width$}        {line}\n", ""));
+        }
+    }
+    text
 }
 
-fn row(ability: &Ability) -> [String; 4] {
-    let users = needed_by(ability.mechanism);
-    let users = if users.is_empty() { "-".to_owned() } else { users.join(", ") };
-    let acts = if ability.acts { "yes" } else { "NO" };
-    [ability.mechanism.to_string(), acts.to_owned(), users, ability.how.clone()]
+/// Names with commas between, in lines that fit a terminal.
+fn wrapped(names: &[String]) -> Vec<String> {
+    const LINE_CHARACTERS: usize = 74;
+    let mut lines: Vec<String> = Vec::new();
+    for (position, name) in names.iter().enumerate() {
+        let comma = if position + 1 < names.len() { "," } else { "" };
+        match lines.last_mut().filter(|line| line.len() + name.len() + 2 <= LINE_CHARACTERS) {
+            Some(line) => line.push_str(&format!(" {name}{comma}")),
+            None => {
+                let lead = if position == 0 { "needed by " } else { "" };
+                lines.push(format!("{lead}{name}{comma}"));
+            }
+        }
+    }
+    lines
 }
 
 /// The nemeses of the catalogue that cannot act without it.
@@ -120,9 +127,12 @@ mod tests {
         let told =
             matrix(&[ability(Mechanism::BridgeTables, true), ability(Mechanism::Freeze, false)]);
         let lines: Vec<&str> = told.lines().skip(1).collect();
-        assert!(lines[0].starts_with("mechanism      acts  nemeses that need it"), "{told}");
-        assert!(lines[1].starts_with("bridge-tables  yes   partition-halves, "), "{told}");
-        assert!(lines[2].starts_with("freeze         NO    "), "{told}");
-        assert!(lines[2].contains("pause") && lines[2].ends_with("  so"), "{told}");
+        assert_eq!(lines[0], "mechanism      acts  how it was tried");
+        assert_eq!(lines[1], "bridge-tables  yes   so");
+        assert!(lines[2].trim_start().starts_with("needed by failover-loop-isolate, "), "{told}");
+        let freeze = lines.iter().position(|line| *line == "freeze         NO    so");
+        let users = freeze.map(|at| lines[at + 1].trim_start()).unwrap_or_default();
+        assert_eq!(users, "needed by failover-loop-pause, mixed, pause");
+        assert!(lines.iter().all(|line| line.len() <= 100), "{told}");
     }
 }

@@ -6,9 +6,7 @@ use futures::future::join_all;
 use super::{Done, InForce, Loop};
 use crate::cluster::{Ability, Action, Applied, Client, Cluster, FaultId, View};
 use crate::generator::Step;
-use crate::nemesis::{
-    Cause, Deed, Due, FaultRecord, Order, Phase, Plan, Turns, with_held,
-};
+use crate::nemesis::{Cause, Deed, Due, FaultRecord, Order, Phase, Plan, Turns, with_held};
 use crate::op::Nanos;
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {

@@ -150,7 +150,11 @@ impl World {
                 match process.state() {
                     _ if process.pid() != Some(pid) => {}
                     ProcessState::Paused => process.keep_timer(Kept::Timer(timer)),
-                    _ => self.with_server(node, |server, host| server.timer(host, timer)),
+                    _ => {
+                        // Its log lines, and the runtime it stands for, look at the time of day.
+                        self.nodes[node as usize].clock.read_wall_ms(self.now);
+                        self.with_server(node, |server, host| server.timer(host, timer));
+                    }
                 }
             }
             Event::Client { client, timer } => {

@@ -113,7 +113,7 @@ impl SimCluster {
         links: &BTreeSet<Link>,
         port: Option<u16>,
     ) -> anyhow::Result<Done> {
-        let mut checks = Vec::new();
+        let (mut checks, mut closed) = (Vec::new(), 0);
         for link in links {
             let hosts = (self.host(&link.from)?, self.host(&link.to)?);
             anyhow::ensure!(hosts.0 != hosts.1, "a link needs two nodes, `{link}` has one");
@@ -121,6 +121,7 @@ impl SimCluster {
             if severed.is_empty() {
                 continue;
             }
+            closed += severed.len() as u64;
             let live = |world: &mut crate::sim::world::World| {
                 severed.iter().filter(|id| world.network.is_live(**id)).count()
             };
@@ -132,7 +133,7 @@ impl SimCluster {
         if checks.is_empty() {
             return Ok(Done::not("there is no connection between these ends"));
         }
-        Ok(Done::tried(checks, None))
+        Ok(Done::tried(checks, Some(closed)))
     }
 
     /// Does something to every link and collects what it tells.
