@@ -138,19 +138,6 @@ fn requests_on_the_wire() {
     expect![[r#"
         {"id":1,"command":{"do":"hello"}}
         {"id":2,"command":{"do":"enroll","nodes":[{"node":"n1","address":"10.9.0.2","place":{"container":{"pid":71}}},{"node":"n1","address":"10.9.0.2","place":"host"}]}}
-        {"id":3,"command":{"do":"cut","fault":3,"links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}]}}
-        {"id":4,"command":{"do":"join","fault":3}}
-        {"id":5,"command":{"do":"heal"}}
-        {"id":6,"command":{"do":"counters"}}
-        {"id":7,"command":{"do":"probe","links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"bound_ms":250}}
-        {"id":8,"command":{"do":"status"}}
-        {"id":9,"command":{"do":"process","pid":71}}
-        {"id":10,"command":{"do":"skew-clock","pid":71,"offsets":{"wall_ns":-5,"monotonic_ns":7}}}
-        {"id":11,"command":{"do":"read-clock","pid":71}}
-        {"id":12,"command":{"do":"heal-clock","pid":71}}
-        {"id":13,"command":{"do":"try-clocks"}}
-        {"id":14,"command":{"do":"heartbeat"}}
-        {"id":15,"command":{"do":"bye"}}
         {"id":3,"command":{"do":"cut","fault":3,"links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"manner":{"refusal":"drop"}}}
         {"id":4,"command":{"do":"cut","fault":3,"links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"manner":{"refusal":"reset","port":2181}}}
         {"id":5,"command":{"do":"join","fault":3}}
@@ -165,8 +152,12 @@ fn requests_on_the_wire() {
         {"id":14,"command":{"do":"status"}}
         {"id":15,"command":{"do":"abilities"}}
         {"id":16,"command":{"do":"process","pid":71}}
-        {"id":17,"command":{"do":"heartbeat"}}
-        {"id":18,"command":{"do":"bye"}}
+        {"id":17,"command":{"do":"skew-clock","pid":71,"offsets":{"wall_ns":-5,"monotonic_ns":7}}}
+        {"id":18,"command":{"do":"read-clock","pid":71}}
+        {"id":19,"command":{"do":"heal-clock","pid":71}}
+        {"id":20,"command":{"do":"try-clocks"}}
+        {"id":21,"command":{"do":"heartbeat"}}
+        {"id":22,"command":{"do":"bye"}}
     "#]].assert_eq(&lines(&requests()));
 }
 
@@ -177,11 +168,6 @@ fn messages_on_the_wire() {
         {"say":"answer","id":2,"answer":{"to":"cut","tables":[{"name":"sg_r_f3","matched":"everything","owned":true,"hooks":["forward","output"],"links":[{"from":"n1","to":"n2"}],"tally":{"fault":3,"packets":12,"probes":4}},{"name":"sg_r_refuse_f3","node":"n2","matched":{"refused":{"port":2181}},"owned":true,"hooks":["forward","output"],"links":[{"from":"n1","to":"n2"}],"tally":{"fault":3,"packets":12,"probes":4}}]}}
         {"say":"answer","id":3,"answer":{"to":"join","tally":{"fault":3,"packets":12,"probes":4}}}
         {"say":"answer","id":4,"answer":{"to":"probe","report":{"links":[{"link":{"from":"n1","to":"n2"},"passage":{"arrived":{"after_us":9}}},{"link":{"from":"n1","to":"n2"},"passage":"dropped"},{"link":{"from":"n1","to":"n2"},"passage":"silent"}],"sent":3,"dropped":1,"took_us":77}}}
-        {"say":"answer","id":5,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
-        {"say":"answer","id":6,"answer":{"to":"skew-clock","report":{"processes":[{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"read":{"offsets":{"wall_ns":-5,"monotonic_ns":7},"error_ns":3}},"wall_calls":8,"monotonic_calls":9},{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"unread":{"why":"paused"}},"wall_calls":8,"monotonic_calls":9}],"took_us":6}}}
-        {"say":"answer","id":7,"answer":{"to":"try-clocks","trial":{"injection_us":1,"change_us":2}}}
-        {"say":"failure","id":8,"error":"no"}
-        {"say":"healed","healed":{"because":"lease-expired","tallies":[{"fault":3,"packets":12,"probes":4}],"clocks":[{"pid":71,"comm":"java","detoured":true,"monotonic_ns":7000000}],"left":["sg_r_f4"]}}
         {"say":"answer","id":5,"answer":{"to":"probe-port","probes":[{"link":{"from":"n1","to":"n2"},"passage":"refused","after_us":90}]}}
         {"say":"answer","id":6,"answer":{"to":"sever","severed":{"connections":2,"closed":1,"left":["n1:1 to n2:2"]}}}
         {"say":"answer","id":7,"answer":{"to":"throttle","caps":[{"link":{"from":"n1","to":"n2"},"bytes_per_second":9000,"interface":"veth1"}]}}
@@ -189,8 +175,10 @@ fn messages_on_the_wire() {
         {"say":"answer","id":9,"answer":{"to":"measure","speeds":[{"link":{"from":"n1","to":"n2"},"packets_sent":20,"bytes_sent":2000,"bytes_arrived":1900,"bytes_passed":2500,"took_us":150000}]}}
         {"say":"answer","id":10,"answer":{"to":"abilities","abilities":[{"mechanism":"shape","acts":true,"how":"tried"}]}}
         {"say":"answer","id":11,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
-        {"say":"failure","id":6,"error":"no"}
-        {"say":"healed","healed":{"because":"lease-expired","tallies":[{"fault":3,"packets":12,"probes":4}],"left":["sg_r_f4"]}}
+        {"say":"answer","id":12,"answer":{"to":"skew-clock","report":{"processes":[{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"read":{"offsets":{"wall_ns":-5,"monotonic_ns":7},"error_ns":3}},"wall_calls":8,"monotonic_calls":9},{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"unread":{"why":"paused"}},"wall_calls":8,"monotonic_calls":9}],"took_us":6}}}
+        {"say":"answer","id":13,"answer":{"to":"try-clocks","trial":{"injection_us":1,"change_us":2}}}
+        {"say":"failure","id":8,"error":"no"}
+        {"say":"healed","healed":{"because":"lease-expired","tallies":[{"fault":3,"packets":12,"probes":4}],"clocks":[{"pid":71,"comm":"java","detoured":true,"monotonic_ns":7000000}],"left":["sg_r_f4"]}}
     "#]].assert_eq(&lines(&messages()));
 }
 
