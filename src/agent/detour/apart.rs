@@ -19,7 +19,8 @@ const WITHIN: Duration = Duration::from_secs(60);
 /// Runs `work` in a child and returns what it returned.
 ///
 /// The child has one thread only, and locks that others of ours held stay locked in it: the work may
-/// allocate memory and use the system, but not print, nor start threads.
+/// allocate memory and use the system, but not print, start threads, nor take backtraces (so the agent
+/// runs without `RUST_BACKTRACE`).
 pub fn apart<T: Serialize + DeserializeOwned>(
     work: impl FnOnce() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
