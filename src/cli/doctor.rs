@@ -27,8 +27,8 @@ pub fn doctor(arguments: &Arguments) -> i32 {
         let engine = Engine::connect().await;
         // One after the other: what is tried must not disturb what is looked at.
         let abilities = match &engine {
-            Ok(engine) => abilities(engine).await.map_err(|error| format!("{error:#}")),
-            Err(_) => Err("no engine".to_owned()),
+            Ok(engine) => abilities(engine).await.map_err(|error| Some(format!("{error:#}"))),
+            Err(_) => Err(None),
         };
         (examine(engine).await, abilities)
     });
@@ -38,36 +38,45 @@ pub fn doctor(arguments: &Arguments) -> i32 {
         print_lines(&findings);
         match &abilities {
             Ok(abilities) => print!("{}", matrix(abilities)),
-            Err(why) => println!("no fault was tried: {why}"),
+            // That there is no engine has been told.
+            Err(None) => {}
+            Err(Some(why)) => println!("no fault was tried: {why}"),
         }
     }
     let worst = findings.iter().map(|finding| finding.grade).max();
     if worst == Some(Grade::Fail) { exit::INFRASTRUCTURE } else { exit::VALID }
 }
 
-/// A row a mechanism: whether it acts, who needs it, and how that was tried.
+const LONGEST_LINE: usize = 78;
+
+/// A paragraph a mechanism: whether it acts, how that was tried, and who needs it.
 fn matrix(abilities: &[Ability]) -> String {
-    let rows: Vec<[String; 4]> = abilities.iter().map(row).collect();
-    let head = ["mechanism", "acts", "nemeses that need it", "how it was tried"].map(str::to_owned);
-    let width = |column: usize| {
-        let cells = rows.iter().chain([&head]).map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
+    let width = abilities.iter().map(|ability| ability.mechanism.name().len()).max().unwrap_or(0);
+    let paragraph = |ability: &Ability| {
+        let acts = if ability.acts { "acts" } else { "LACKS" };
+        let mut told = format!("{acts:<5} {:width$}  {}\n", ability.mechanism.name(), ability.how);
+        for line in wrapped(&needed_by(ability.mechanism)) {
+            told.push_str(&format!("{:width$}        {line}\n", ""));
+        }
+        told
     };
-    let widths = [width(0), width(1), width(2)];
-    let line = |row: &[String; 4]| {
-        let [name, acts, users, how] = row;
-        let [first, second, third] = widths;
-        format!("{name:first$}  {acts:second$}  {users:third$}  {how}\n")
-    };
-    let rows: String = rows.iter().map(line).collect();
-    format!("\n{}{rows}", line(&head))
+    let head = "\nWhat faults need of this host, and the nemeses that need it:\n".to_owned();
+    head + &abilities.iter().map(paragraph).collect::<String>()
 }
 
-fn row(ability: &Ability) -> [String; 4] {
-    let users = needed_by(ability.mechanism);
-    let users = if users.is_empty() { "-".to_owned() } else { users.join(", ") };
-    let acts = if ability.acts { "yes" } else { "NO" };
-    [ability.mechanism.to_string(), acts.to_owned(), users, ability.how.clone()]
+/// Names with commas between, in lines that are not too long.
+fn wrapped(names: &[String]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if line.len() + name.len() < LONGEST_LINE => {
+                line.push_str(", ");
+                line.push_str(name);
+            }
+            _ => lines.push(name.clone()),
+        }
+    }
+    lines
 }
 
 /// The nemeses of the catalogue that cannot act without it.
@@ -115,14 +124,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_matrix_says_who_needs_what_and_how_it_was_tried() {
+    fn each_mechanism_says_how_it_was_tried_and_who_needs_it() {
         let ability = |mechanism, acts| Ability { mechanism, acts, how: "so".to_owned() };
-        let told =
-            matrix(&[ability(Mechanism::BridgeTables, true), ability(Mechanism::Freeze, false)]);
-        let lines: Vec<&str> = told.lines().skip(1).collect();
-        assert!(lines[0].starts_with("mechanism      acts  nemeses that need it"), "{told}");
-        assert!(lines[1].starts_with("bridge-tables  yes   partition-halves, "), "{told}");
-        assert!(lines[2].starts_with("freeze         NO    "), "{told}");
-        assert!(lines[2].contains("pause") && lines[2].ends_with("  so"), "{told}");
+        let abilities = [ability(Mechanism::BridgeTables, true), ability(Mechanism::Freeze, false)];
+        let told = matrix(&abilities);
+        let lines: Vec<&str> = told.lines().skip(2).collect();
+        assert_eq!(lines[0], "acts  bridge-tables  so");
+        assert!(told.contains("partition-halves"), "{told}");
+        let freeze = lines.iter().position(|line| *line == "LACKS freeze         so");
+        let users = lines[freeze.expect("told") + 1..].join(" ");
+        assert!(users.ends_with("pause"), "{told}");
+        assert!(lines.iter().all(|line| line.len() <= 100), "{told}");
     }
 }
