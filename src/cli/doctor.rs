@@ -27,8 +27,8 @@ pub fn doctor(arguments: &Arguments) -> i32 {
         let engine = Engine::connect().await;
         // One after the other: what is tried must not disturb what is looked at.
         let abilities = match &engine {
-            Ok(engine) => abilities(engine).await.map_err(|error| format!("{error:#}")),
-            Err(_) => Err("no engine".to_owned()),
+            Ok(engine) => abilities(engine).await.map_err(|error| Some(format!("{error:#}"))),
+            Err(_) => Err(None),
         };
         (examine(engine).await, abilities)
     });
@@ -38,40 +38,42 @@ pub fn doctor(arguments: &Arguments) -> i32 {
         print_lines(&findings);
         match &abilities {
             Ok(abilities) => print!("{}", matrix(abilities)),
-            Err(why) => println!("no fault was tried: {why}"),
+            // That there is no engine has been told.
+            Err(None) => {}
+            Err(Some(why)) => println!("no fault was tried: {why}"),
         }
     }
     let worst = findings.iter().map(|finding| finding.grade).max();
     if worst == Some(Grade::Fail) { exit::INFRASTRUCTURE } else { exit::VALID }
 }
 
-/// A row a mechanism: whether it acts and how that was tried; below it the nemeses that need it.
+const LONGEST_LINE: usize = 78;
+
+/// A paragraph a mechanism: whether it acts, how that was tried, and who needs it.
 fn matrix(abilities: &[Ability]) -> String {
-    let names = abilities.iter().map(|ability| ability.mechanism.name().len());
-    let width = names.max().unwrap_or(0).max("mechanism".len());
-    let mut text = format!("\n{:width$}  acts  how it was tried\n", "mechanism");
-    for ability in abilities {
-        let acts = if ability.acts { "yes" } else { "NO" };
-        text.push_str(&format!("{:width$}  {acts:4}  {}\n", ability.mechanism.name(), ability.how));
+    let width = abilities.iter().map(|ability| ability.mechanism.name().len()).max().unwrap_or(0);
+    let paragraph = |ability: &Ability| {
+        let acts = if ability.acts { "acts" } else { "LACKS" };
+        let mut told = format!("{acts:<5} {:width$}  {}\n", ability.mechanism.name(), ability.how);
         for line in wrapped(&needed_by(ability.mechanism)) {
-            text.push_str(&format!("{:width$}        {line}\n", ""));
+            told.push_str(&format!("{:width$}        {line}\n", ""));
         }
-    }
-    text
+        told
+    };
+    let head = "\nWhat faults need of this host, and the nemeses that need it:\n".to_owned();
+    head + &abilities.iter().map(paragraph).collect::<String>()
 }
 
-/// Names with commas between, in lines that fit a terminal.
+/// Names with commas between, in lines that are not too long.
 fn wrapped(names: &[String]) -> Vec<String> {
-    const LINE_CHARACTERS: usize = 74;
     let mut lines: Vec<String> = Vec::new();
-    for (position, name) in names.iter().enumerate() {
-        let comma = if position + 1 < names.len() { "," } else { "" };
-        match lines.last_mut().filter(|line| line.len() + name.len() + 2 <= LINE_CHARACTERS) {
-            Some(line) => line.push_str(&format!(" {name}{comma}")),
-            None => {
-                let lead = if position == 0 { "needed by " } else { "" };
-                lines.push(format!("{lead}{name}{comma}"));
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if line.len() + name.len() < LONGEST_LINE => {
+                line.push_str(", ");
+                line.push_str(name);
             }
+            _ => lines.push(name.clone()),
         }
     }
     lines
@@ -122,17 +124,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_matrix_says_who_needs_what_and_how_it_was_tried() {
+    fn each_mechanism_says_how_it_was_tried_and_who_needs_it() {
         let ability = |mechanism, acts| Ability { mechanism, acts, how: "so".to_owned() };
-        let told =
-            matrix(&[ability(Mechanism::BridgeTables, true), ability(Mechanism::Freeze, false)]);
-        let lines: Vec<&str> = told.lines().skip(1).collect();
-        assert_eq!(lines[0], "mechanism      acts  how it was tried");
-        assert_eq!(lines[1], "bridge-tables  yes   so");
-        assert!(lines[2].trim_start().starts_with("needed by failover-loop-isolate, "), "{told}");
-        let freeze = lines.iter().position(|line| *line == "freeze         NO    so");
-        let users = freeze.map(|at| lines[at + 1].trim_start()).unwrap_or_default();
-        assert_eq!(users, "needed by failover-loop-pause, mixed, pause");
+        let abilities = [ability(Mechanism::BridgeTables, true), ability(Mechanism::Freeze, false)];
+        let told = matrix(&abilities);
+        let lines: Vec<&str> = told.lines().skip(2).collect();
+        assert_eq!(lines[0], "acts  bridge-tables  so");
+        assert!(told.contains("partition-halves"), "{told}");
+        let freeze = lines.iter().position(|line| *line == "LACKS freeze         so");
+        let users = lines[freeze.expect("told") + 1..].join(" ");
+        assert!(users.ends_with("pause"), "{told}");
         assert!(lines.iter().all(|line| line.len() <= 100), "{told}");
     }
 }

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::agent::protocol::{Enrollment, Place};
-use crate::cluster::{Ability, CLIENTS, Mechanism, NodeState, Topology, View};
+use crate::cluster::{Ability, CLIENTS, Mechanism, Needs, NodeState, Topology, View};
 use crate::docker::agent::Agent;
 use crate::docker::cluster::making::{Making, Supervision};
 use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, Sightings, UpError, view};
@@ -139,20 +139,23 @@ async fn check_mechanisms(
     } else {
         agent.abilities().await?
     };
-    for (mechanism, nemesis) in &spec.needs.mechanisms {
-        let found = abilities.iter().find(|ability| ability.mechanism == *mechanism);
-        let how = match found {
-            Some(ability) if ability.acts => continue,
-            Some(ability) => ability.how.clone(),
-            None => "it was not tried".to_owned(),
-        };
-        let acting = abilities.iter().filter(|ability| ability.acts);
-        let acting: Vec<&str> = acting.map(|ability| ability.mechanism.name()).collect();
-        let alternatives = if acting.is_empty() { "nothing".to_owned() } else { acting.join(", ") };
-        let (nemesis, mechanism) = (nemesis.clone(), *mechanism);
-        return Err(UpError::Lacks { nemesis, mechanism, how, alternatives });
+    match lacking(&spec.needs, &abilities) {
+        Some(error) => Err(error),
+        None => Ok(abilities.into_iter().filter(|ability| !ability.acts).collect()),
     }
-    Ok(abilities.into_iter().filter(|ability| !ability.acts).collect())
+}
+
+/// The first need that is not met.
+fn lacking(needs: &Needs, abilities: &[Ability]) -> Option<UpError> {
+    let of = |mechanism| abilities.iter().find(|ability| ability.mechanism == mechanism);
+    let is_lacking =
+        |(mechanism, _): &&(Mechanism, String)| of(*mechanism).is_none_or(|found| !found.acts);
+    let (mechanism, nemesis) = needs.mechanisms.iter().find(is_lacking)?.clone();
+    let how = of(mechanism).map_or("it was not tried".to_owned(), |ability| ability.how.clone());
+    let acting = abilities.iter().filter(|ability| ability.acts);
+    let acting: Vec<&str> = acting.map(|ability| ability.mechanism.name()).collect();
+    let alternatives = if acting.is_empty() { "nothing".to_owned() } else { acting.join(", ") };
+    Some(UpError::Lacks { nemesis, mechanism, how, alternatives })
 }
 
 /// Proves that this host reaches a container's address.
@@ -231,4 +234,28 @@ async fn ended_early(cluster: &DockerCluster, name: &NodeName) -> UpError {
 fn describe(view: &View) -> String {
     let nodes = view.nodes.iter().map(|(name, node)| format!("{name} {}", node.detail));
     nodes.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lacking_is_told_with_what_is_not() {
+        let ability =
+            |mechanism, acts| Ability { mechanism, acts, how: "it is missing".to_owned() };
+        let abilities = [ability(Mechanism::BridgeTables, true), ability(Mechanism::Shape, false)];
+        let told = |mechanism| {
+            let mechanisms = vec![(mechanism, "throttle".to_owned())];
+            let needs = Needs { mechanisms, ..Needs::default() };
+            lacking(&needs, &abilities).map(|error| error.to_string())
+        };
+        assert_eq!(told(Mechanism::BridgeTables), None);
+        let text = told(Mechanism::Shape).expect("it lacks");
+        assert!(
+            text.starts_with("nemesis throttle cannot act here: it needs shape, and it is missing")
+        );
+        assert!(text.contains("What does act here: bridge-tables."), "{text}");
+        assert!(told(Mechanism::Trace).is_some_and(|text| text.contains("was not tried")));
+    }
 }
