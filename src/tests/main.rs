@@ -21,3 +21,4 @@ mod page;
 mod planted_bugs;
 mod report;
 mod tidy;
+mod triggers;

@@ -30,7 +30,10 @@ pub struct Run {
 
 impl Run {
     pub fn start(arguments: &str) -> Run {
-        let folder = Folder::new();
+        Run::start_in(Folder::new(), arguments)
+    }
+
+    pub fn start_in(folder: Folder, arguments: &str) -> Run {
         let mut command = folder.command(arguments);
         // Only the tests of addresses set one.
         if let Some(host) = std::env::var_os("DOCKER_HOST") {
