@@ -100,12 +100,17 @@ async fn treat(
         treatments.extend(service::undo(engine, patient, *fault, action).await);
     }
     treatments.extend(service::sweep(engine, patient).await);
-    // Only what runs has a clock to be put right.
-    treatments.extend(clock::put_right(engine, agent, patient).await);
-    let (answers, open) = futures::join!(
+    let (mut answers, open) = futures::join!(
         service::await_answers(engine, patient, &places),
         links::verify(agent, &places)
     );
+    // Only a server that is through with its start has clocks that can be read.
+    let clocks = clock::put_right(engine, agent, patient).await;
+    if clocks.iter().any(|treatment| treatment.health == Health::Healed) {
+        answers = service::await_answers(engine, patient, &places).await;
+        treatments.extend(clock::verify(engine, agent, patient).await);
+    }
+    treatments.extend(clocks);
     treatments.extend(answers);
     treatments.push(open?);
     Ok(())

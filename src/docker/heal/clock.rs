@@ -3,8 +3,8 @@
 use anyhow::{Context, ensure};
 use futures::future::join_all;
 
-use super::Treatment;
 use super::patient::{Pair, Patient};
+use super::{Health, Treatment};
 use crate::agent::protocol::{ClockReport, Offsets};
 use crate::docker::agent::Agent;
 use crate::docker::engine::Engine;
@@ -21,9 +21,8 @@ pub(super) async fn put_right(engine: &Engine, agent: &Agent, patient: &Patient)
 /// What was wrong, if anything.
 async fn treat(engine: &Engine, agent: &Agent, pair: &Pair) -> anyhow::Result<Option<String>> {
     let service = &pair.service.id;
-    let pid = node::pid(&node::state(engine, service).await?).context("it does not run")?;
-    let found = agent.read_clock(pid).await?;
-    if !found.processes.iter().any(|process| process.detoured) {
+    let pid = pid(engine, pair).await?;
+    if !is_detoured(&agent.read_clock(pid).await?) {
         return Ok(None);
     }
     let healed = agent.heal_clock(pid).await?;
@@ -32,10 +31,25 @@ async fn treat(engine: &Engine, agent: &Agent, pair: &Pair) -> anyhow::Result<Op
     }
     // A monotonic clock must not go back while its process lives.
     node::restart(engine, service).await.context("restart it")?;
-    let pid = node::pid(&node::state(engine, service).await?).context("it does not run")?;
-    let anew = agent.read_clock(pid).await?;
-    ensure!(!is_detoured(&anew), "they are still moved after a restart");
     Ok(Some("were moved, put right by a restart".to_owned()))
+}
+
+/// Those that are moved in spite of all.
+pub(super) async fn verify(engine: &Engine, agent: &Agent, patient: &Patient) -> Vec<Treatment> {
+    let looked = patient.nodes.iter().map(|(name, pair)| async move {
+        let seen = async {
+            let found = agent.read_clock(pid(engine, pair).await?).await?;
+            ensure!(!is_detoured(&found), "they are still moved");
+            Ok(None)
+        };
+        Treatment::of(format!("clocks of {name}"), seen.await)
+    });
+    let all = join_all(looked).await.into_iter();
+    all.filter(|treatment| treatment.health == Health::Ill).collect()
+}
+
+async fn pid(engine: &Engine, pair: &Pair) -> anyhow::Result<u32> {
+    node::pid(&node::state(engine, &pair.service.id).await?).context("it does not run")
 }
 
 fn is_detoured(report: &ClockReport) -> bool {

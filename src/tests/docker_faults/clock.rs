@@ -97,6 +97,8 @@ fn a_monotonic_clock_is_moved_and_put_right_by_another_process() {
         spec.needs.supervised = true;
         let cluster = scratch.up_by(&spec).await;
         apply(&cluster, &skew(Clock::Monotonic)).await;
+        // To answer is to look at that clock; its log goes by the other one.
+        assert_eq!(minutes_ahead(&cluster, 2).await, 0);
         let proof = apply(&cluster, &undo(&skew(Clock::Monotonic))).await;
         println!("put right in {} us: {proof:#?}", proof.took_us);
         assert!(proof.packets.is_some_and(|readings| readings > 0), "{proof:#?}");

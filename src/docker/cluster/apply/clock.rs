@@ -3,15 +3,19 @@
 //! How far a node's clocks are to be off is kept here, since a process that starts anew has true ones.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use futures::future::try_join_all;
+use tokio::time::Instant;
 
-use super::{crash, judged, skipped, state};
+use super::{POLL, crash, judged, skipped, state};
 use crate::agent::protocol::{ClockReport, Offsets, ProcessClock, Shown};
 use crate::cluster::{Applied, Check, Clock, Proof};
 use crate::docker::cluster::{DockerCluster, DockerNode};
 use crate::docker::node;
 use crate::op::NodeName;
+
+const READ_WITHIN: Duration = Duration::from_secs(5);
 
 /// What the clocks of each node show; nodes that are down or frozen cannot be asked.
 type Readings = BTreeMap<NodeName, ClockReport>;
@@ -164,12 +168,15 @@ async fn asked(cluster: &DockerCluster, node: &DockerNode) -> anyhow::Result<Opt
 
 async fn read(cluster: &DockerCluster) -> anyhow::Result<Readings> {
     let reading = cluster.nodes.iter().map(|node| async move {
-        let Some(pid) = asked(cluster, node).await? else { return Ok(None) };
-        match cluster.agent.read_clock(pid).await {
-            Ok(report) => anyhow::Ok(Some((node.name, report))),
-            // It may have ended meanwhile; if not, the error is one.
-            Err(error) if asked(cluster, node).await? == Some(pid) => Err(error),
-            Err(_) => Ok(None),
+        let deadline = Instant::now() + READ_WITHIN;
+        loop {
+            let Some(pid) = asked(cluster, node).await? else { return Ok(None) };
+            match cluster.agent.read_clock(pid).await {
+                Ok(report) => return anyhow::Ok(Some((node.name, report))),
+                // It may be just starting or ending: between two programs, a process has no clocks.
+                Err(_) if Instant::now() < deadline => tokio::time::sleep(POLL).await,
+                Err(error) => return Err(error),
+            }
         }
     });
     Ok(try_join_all(reading).await?.into_iter().flatten().collect())
