@@ -10,7 +10,7 @@ use stormglass::rng::Rng;
 
 use crate::binary::Folder;
 use crate::docker_runs::driver::{Run, alone, assert_nothing_left, everything_of};
-use crate::gate::wanted;
+use crate::gate::{engine_to_itself, wanted};
 
 /// Decides when exactly after its mark each run is killed.
 const SEED: u64 = 20;
@@ -162,7 +162,7 @@ fn the_host_is_as_before_after_runs_killed_at_random_under_random_faults() {
     if !wanted("docker") {
         return;
     }
-    let _alone = alone();
+    let _alone = engine_to_itself();
     let kills = std::env::var("STORMGLASS_KILLS").ok().and_then(|text| text.parse().ok());
     let before = host::State::now();
     let mut rng = Rng::from_seed(SEED).fork("random kills");

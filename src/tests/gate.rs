@@ -1,5 +1,7 @@
 //! Which slow tests are wanted: those that `STORMGLASS_TESTS` names, or all of them.
 
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
 const VARIABLE: &str = "STORMGLASS_TESTS";
 
 /// Whether tests of this kind were asked for. If not, says so.
@@ -10,6 +12,18 @@ pub fn wanted(kind: &str) -> bool {
         println!("not run: needs {VARIABLE}={kind}");
     }
     wanted
+}
+
+static ENGINE: RwLock<()> = RwLock::new(());
+
+/// Held by a test that makes things on the engine: others may as well.
+pub fn on_engine() -> RwLockReadGuard<'static, ()> {
+    ENGINE.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held by a test that looks at the whole host: no other one changes it meanwhile.
+pub fn engine_to_itself() -> RwLockWriteGuard<'static, ()> {
+    ENGINE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn names(value: &str, kind: &str) -> bool {

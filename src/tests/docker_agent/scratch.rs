@@ -20,7 +20,7 @@ use stormglass::agent::protocol::{Enrollment, Place};
 use stormglass::docker::agent::{Agent, AgentPlan, RUN_LABEL};
 use stormglass::docker::self_image;
 
-use crate::gate::wanted;
+use crate::gate::{on_engine, wanted};
 
 const NODES: usize = 3;
 const SUBNET_TRIES: u8 = 20;
@@ -50,6 +50,7 @@ where
     if !wanted("docker") {
         return;
     }
+    let _beside_others = on_engine();
     let run = format!("test-{name}-{}", std::process::id());
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {

@@ -12,7 +12,7 @@ use stormglass::docker::{
     ClusterSpec, DockerCluster, Engine, Limits, RunId, remove, runs, self_image,
 };
 
-use crate::gate::wanted;
+use crate::gate::{on_engine, wanted};
 
 const EXECUTABLE: &str = env!("CARGO_BIN_EXE_stormglass");
 
@@ -44,6 +44,7 @@ where
     if !wanted("docker") {
         return;
     }
+    let _beside_others = on_engine();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let engine = Engine::connect().await.unwrap_or_else(|error| panic!("{error}"));

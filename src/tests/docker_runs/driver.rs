@@ -3,21 +3,22 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, RwLockReadGuard};
 use std::time::Duration;
 
 use stormglass::docker::{Engine, RunId, runs};
 
 use crate::binary::{Folder, Said, signal};
 use crate::docker_cluster::harness::left_of;
+use crate::gate::on_engine;
 
 /// Longer than anything waited for takes.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Tests of whole runs take turns: each may have several clusters up at once.
-pub fn alone() -> MutexGuard<'static, ()> {
+pub fn alone() -> (MutexGuard<'static, ()>, RwLockReadGuard<'static, ()>) {
     static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    (TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()), on_engine())
 }
 
 /// A process, the lines it has said on stderr, and the folder it runs in.
