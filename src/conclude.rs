@@ -61,7 +61,7 @@ fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
 /// Each nemesis once: all that those of one name did is one summary.
 fn nemeses(scenario: &Scenario) -> Vec<NamedNemesis> {
     if let Some(script) = &scenario.script {
-        let named = |(fault, target)| NamedNemesis { fault, target, pace: None, when: Vec::new() };
+        let named = |(fault, target)| NamedNemesis { fault, target, ..NamedNemesis::default() };
         return script.nemeses().into_iter().map(named).collect();
     }
     let mut seen = BTreeSet::new();
@@ -82,6 +82,7 @@ fn nemesis(name: &str, faults: &[NamedFault]) -> NamedNemesis {
         target: aims.join(" | "),
         pace: own().find_map(|fault| fault.pace),
         when: own().filter_map(|fault| fault.when.clone()).collect(),
+        first: own().filter(|fault| fault.when.is_none()).map(|fault| fault.after).min(),
     }
 }
 

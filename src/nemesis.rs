@@ -15,6 +15,7 @@ mod script;
 mod spread;
 mod target;
 mod trigger;
+mod waiting;
 
 pub use conflict::{Hold, clash};
 pub use coverage::{Coverage, CoverageCell, NamedNemesis, SkippedFault, coverage};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cluster::FaultId;
-use crate::nemesis::{FaultRecord, Phase};
+use crate::nemesis::{Deed, FaultRecord, Phase};
 use crate::op::{Event, Kind, Nanos, Process, SECOND};
 
 /// Shows progress on stderr.
@@ -75,6 +75,10 @@ impl Progress {
             Some(FaultRecord::Phase { phase }) => self.phase = phase,
             Some(FaultRecord::Begin { fault, targets, .. }) => {
                 self.in_force.insert(fault, format!("{} ({})", event.f, targets.join(" ")));
+            }
+            // What nothing takes back is not in force.
+            Some(FaultRecord::Began { fault, deeds }) if !deeds.iter().any(Deed::is_in_force) => {
+                self.in_force.remove(&fault);
             }
             Some(FaultRecord::Ended { fault, .. }) => {
                 self.in_force.remove(&fault);

@@ -109,6 +109,8 @@ struct Loop<'a, C: Cluster, K: Client> {
     rng: Rng,
     next_fault: u32,
     in_force: BTreeMap<FaultId, InForce>,
+    /// Of all faults that have begun, also those that are over.
+    positions: BTreeMap<FaultId, usize>,
     asked: Vec<Asked>,
     looking: bool,
     look_at: Nanos,
@@ -160,6 +162,7 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         rng: settings.rng.fork("nemesis"),
         next_fault: 1,
         in_force: BTreeMap::new(),
+        positions: BTreeMap::new(),
         looking: false,
         look_at: 0,
         healthy: false,

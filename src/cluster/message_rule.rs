@@ -108,6 +108,18 @@ fn glob_matches(glob: &[u8], text: &[u8]) -> bool {
     glob[at..].iter().all(|byte| *byte == b'*')
 }
 
+/// Each is tried in turn.
+const MOST_CHOICES: usize = 64;
+
+/// How many words without braces a word with braces stands for.
+fn choices(word: &str) -> usize {
+    let groups = word.split('{').skip(1).map(|group| {
+        let inside = group.split('}').next().unwrap_or_default();
+        inside.split(',').count()
+    });
+    groups.fold(1, |product, count| product.saturating_mul(count))
+}
+
 impl FromStr for Pattern {
     type Err = String;
 
@@ -126,7 +138,11 @@ impl FromStr for Pattern {
             let count = |wanted| word.chars().filter(|c| *c == wanted).count();
             count('{') != count('}')
         });
-        match open {
+        let many = words.iter().find(|word| choices(word) > MOST_CHOICES);
+        match open.or(many) {
+            Some(word) if choices(word) > MOST_CHOICES => Err(format!(
+                "`{word}`: expected at most {MOST_CHOICES} combinations of its choices"
+            )),
             Some(word) => Err(format!("`{word}`: expected as many `{{` as `}}`")),
             None => Ok(Pattern { protocol, words }),
         }
@@ -277,5 +293,8 @@ mod tests {
         assert_eq!(pattern.to_string(), "zookeeper set /sg/*");
         assert!("kafka produce".parse::<Pattern>().unwrap_err().contains("found `kafka produce`"));
         assert!("resp a{b".parse::<Pattern>().is_err());
+        let many = format!("zookeeper set /{}", "{a,b}".repeat(28));
+        assert!(many.parse::<Pattern>().unwrap_err().contains("at most 64 combinations"));
+        assert!("zookeeper set /{a,b,c}{d,e}".parse::<Pattern>().is_ok());
     }
 }

@@ -9,6 +9,7 @@ mod trace;
 use std::collections::BTreeMap;
 
 use crate::cluster::Applied;
+use crate::duration::Span;
 use crate::history::History;
 use crate::nemesis::{FaultRecord, Pace, When};
 use crate::op::Nanos;
@@ -27,6 +28,23 @@ pub struct NamedNemesis {
     pub pace: Option<Pace>,
     /// What its faults wait for, if not for the clock.
     pub when: Vec<When>,
+    /// When the first of its faults begins, if that is up to the clock.
+    pub first: Option<Span>,
+}
+
+impl NamedNemesis {
+    fn why_never_begun(&self) -> String {
+        match (&self.when[..], self.first) {
+            ([], Some(first)) => {
+                format!("it begins at {first}, and the run was over by then; raise `time`")
+            }
+            ([], None) => "it was never begun".to_owned(),
+            (when, _) => {
+                let waited: Vec<String> = when.iter().map(ToString::to_string).collect();
+                format!("it waited for {}, which never came", waited.join("; "))
+            }
+        }
+    }
 }
 
 /// All that is known of whether the faults acted.
@@ -45,18 +63,19 @@ pub fn coverage(history: &History, named: &[NamedNemesis]) -> Coverage {
     let baseline = Baseline::of(history, started.unwrap_or(Nanos::MAX));
     let phases = Phases::of(history);
     let mut coverage = Coverage::default();
-    let mut add = |fault: &str, target: &str, trace: &Trace| {
-        coverage.summaries.push(trace.summary(fault, target, &baseline));
+    let mut add = |fault: &str, target: &str, never: &str, trace: &Trace| {
+        coverage.summaries.push(trace.summary((fault, target), never, &baseline));
         coverage.cells.extend(table::cells(fault, trace, &phases, &baseline));
         coverage.skipped.extend(table::skipped(fault, trace));
     };
-    for NamedNemesis { fault, target, .. } in named {
-        add(fault, target, &traces.remove(fault).unwrap_or_default());
+    for nemesis in named {
+        let trace = traces.remove(&nemesis.fault).unwrap_or_default();
+        add(&nemesis.fault, &nemesis.target, &nemesis.why_never_begun(), &trace);
     }
     for (fault, trace) in &traces {
         let nodes = trace.nodes();
         let nodes: Vec<&str> = nodes.iter().map(|node| &**node).collect();
-        add(fault, &nodes.join(" "), trace);
+        add(fault, &nodes.join(" "), "it was never begun", trace);
     }
     coverage
 }
@@ -87,17 +106,23 @@ fn is_of_a_fault(record: &FaultRecord) -> bool {
 }
 
 impl Trace {
-    fn summary(&self, fault: &str, target: &str, baseline: &Baseline) -> FaultSummary {
+    fn summary(
+        &self,
+        (fault, target): (&str, &str),
+        never: &str,
+        baseline: &Baseline,
+    ) -> FaultSummary {
         let in_force: Vec<&Installation> =
             self.installations.iter().filter(|installation| installation.is_in_force()).collect();
         let doubt = self.installations.iter().find_map(Installation::doubt);
-        let installed = !in_force.is_empty() && doubt.is_none();
+        // One that could not be proven does not undo what the others proved.
+        let installed = in_force.iter().any(|installation| installation.doubt().is_none());
         let felt = in_force.iter().any(|installation| installation.is_felt(baseline, |_| true));
         let unhealed = self.installations.iter().find_map(Installation::unhealed);
         let healed = unhealed.is_none();
         let mut reasons = Vec::new();
         if !installed {
-            reasons.push(doubt.unwrap_or_else(|| self.why_not_installed()));
+            reasons.push(doubt.unwrap_or_else(|| self.why_not_installed(never)));
         } else if let (false, Some(last)) = (felt, in_force.last()) {
             reasons.push(felt::unfelt(last).to_owned());
         }
@@ -115,7 +140,7 @@ impl Trace {
         }
     }
 
-    fn why_not_installed(&self) -> String {
+    fn why_not_installed(&self, never: &str) -> String {
         let skipped = self.installations.iter().flat_map(|installation| &installation.began);
         let reason = skipped.rev().find_map(|deed| match &deed.outcome {
             Applied::Skipped { why } => Some(why),
@@ -123,7 +148,7 @@ impl Trace {
         });
         match (reason, self.skipped.last()) {
             (Some(why), _) | (None, Some(why)) => format!("every time skipped: {why}"),
-            (None, None) if self.installations.is_empty() => "it was never begun".to_owned(),
+            (None, None) if self.installations.is_empty() => never.to_owned(),
             (None, None) => "it was begun and nothing is known of it".to_owned(),
         }
     }

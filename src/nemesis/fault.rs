@@ -178,7 +178,7 @@ pub struct Fault {
     /// How often a nemesis of random order draws it, compared with its others; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
-    /// What it waits for, in place of `after` and `every`.
+    /// What it waits for, in place of `every`; events before `after` do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<When>,
     /// It hits each new leader, so often a minute; in place of `every` and `when`.

@@ -45,6 +45,13 @@ pub struct Deed {
     pub outcome: Applied,
 }
 
+impl Deed {
+    /// It may have changed something that has to be taken back.
+    pub fn is_in_force(&self) -> bool {
+        !matches!(self.outcome, Applied::Skipped { .. }) && self.action.undo().is_some()
+    }
+}
+
 /// The value of a nemesis event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "kebab-case")]

@@ -60,6 +60,8 @@ struct Slot {
     /// A step of it is being carried out.
     is_busy: bool,
     ends_at: Option<Nanos>,
+    /// A given schedule says when, however long it took to begin.
+    ends_on_time: bool,
     has_begun: bool,
     cause: Option<Cause>,
 }
@@ -83,7 +85,9 @@ impl Schedule {
                     group.add(position, fault.weight.unwrap_or(1));
                     Timing::Turn
                 }
-                (None, Some(when), _) => Timing::Triggered(Triggered::new(when)),
+                (None, Some(when), _) => {
+                    Timing::Triggered(Triggered::new(when, fault.after.nanos()))
+                }
                 (None, None, Some(pace)) => Timing::Paced(Paced::new(pace, fault.after.nanos())),
                 _ => {
                     let rng = rng.fork(&format!("clock of fault {position}"));
@@ -96,6 +100,7 @@ impl Schedule {
                 is_momentary: fault.fault.is_momentary(),
                 is_busy: false,
                 ends_at: None,
+                ends_on_time: false,
                 has_begun: false,
                 cause: None,
             });
@@ -115,6 +120,7 @@ impl Schedule {
                 is_momentary: entry.is_momentary(),
                 is_busy: false,
                 ends_at: None,
+                ends_on_time: true,
                 has_begun: false,
                 cause: None,
             }
@@ -203,6 +209,10 @@ impl Schedule {
     pub fn carried_out(&mut self, now: Nanos, fault: usize) {
         let slot = &mut self.slots[fault];
         slot.is_busy = false;
+        if slot.ends_at.is_some() && !slot.ends_on_time {
+            // It lasts as long as it should from when it is in force.
+            slot.ends_at = Some(now.saturating_add(slot.lasts));
+        }
         if slot.ends_at.is_none() {
             self.groups.iter_mut().for_each(|group| group.over(fault, now));
         }

@@ -207,8 +207,8 @@ impl When {
 /// The whole of what a regular expression's error says, in one line.
 fn one_line(error: &regex::Error) -> String {
     let text = error.to_string();
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let told = lines.last().map_or("", |line| line.trim_start_matches("error: "));
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let told = lines.next_back().map_or("", |line| line.trim_start_matches("error: "));
     told.to_owned()
 }
 

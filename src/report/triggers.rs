@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::FaultId;
 use crate::history::History;
-use crate::nemesis::{FaultRecord, NamedNemesis, Spread, When};
+use crate::nemesis::{FaultRecord, NamedNemesis, Spread};
 use crate::op::Nanos;
 
 /// Different events that are told for each nemesis.
@@ -70,7 +70,7 @@ pub fn triggers(history: &History, named: &[NamedNemesis]) -> Vec<TriggerSummary
     for nemesis in named {
         let fired = fired.remove(&nemesis.fault);
         if fired.is_some() || !nemesis.when.is_empty() {
-            let waits_for: Vec<String> = nemesis.when.iter().map(waits_for).collect();
+            let waits_for: Vec<String> = nemesis.when.iter().map(ToString::to_string).collect();
             let fired = fired.unwrap_or_default();
             summaries.push(fired.summary(&nemesis.fault, waits_for.join("; ")));
         }
@@ -97,44 +97,12 @@ impl Fired {
     }
 }
 
-/// What a trigger waits for, in words.
-fn waits_for(when: &When) -> String {
-    let at = when.node.as_ref().map_or(String::new(), |node| format!(" at {node}"));
-    let mut text = if let Some(pattern) = &when.log {
-        format!("a log line like `{pattern}`{at}")
-    } else if let Some(path) = &when.znode {
-        let change = when.change.map_or("any change".to_owned(), |change| word(&change));
-        format!("znode {path}: {change}")
-    } else if let Some(pattern) = &when.message {
-        format!("a message like `{pattern}`{at}")
-    } else if let Some(view) = &when.view {
-        format!("a change of the view: {}", word(view))
-    } else if let Some(kind) = when.outcome {
-        let f = when.f.as_deref().unwrap_or("an operation");
-        format!("{f} that ends {}", kind.name())
-    } else if let Some(phase) = when.phase {
-        format!("the phase {}", phase.name())
-    } else {
-        "nothing".to_owned()
-    };
-    if when.then.nanos() > 0 {
-        text += &format!(", then {}", when.then);
-    }
-    format!("{text} ({})", when.times)
-}
-
-/// A value's word in the scenario.
-fn word(value: &impl Serialize) -> String {
-    let json = serde_json::to_value(value).unwrap_or_default();
-    json.as_str().unwrap_or_default().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::checker::text::{merge, record};
     use crate::cluster::{Action, Applied};
-    use crate::nemesis::{Deed, ViewChange};
+    use crate::nemesis::{Deed, ViewChange, When};
     use crate::op::{Event, MILLISECOND, SECOND};
 
     /// Triggered at `at` seconds by an event `before_ms` earlier, and begun `after_ms` after it.

@@ -87,6 +87,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
                     &FaultRecord::Begin { fault, targets: plan.targets, actions },
                 );
                 // From here on the fault may be in force, whatever happens to us.
+                self.positions.insert(fault, position);
                 self.in_force.insert(fault, InForce { position, actions: plan.actions.clone() });
                 self.act(fault, position, Step::Begin { fault: position }, plan.actions);
             }

@@ -55,8 +55,8 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     }
 
     fn name_of(&self, fault: FaultId) -> String {
-        let force = self.in_force.get(&fault);
-        force.map_or("message".into(), |force| self.nemesis_of(force.position))
+        // A look at what it did may come back when it is over.
+        self.positions.get(&fault).map_or("message".into(), |position| self.nemesis_of(*position))
     }
 }
 
@@ -76,7 +76,7 @@ fn verification<'a, C: Cluster, K: 'a>(
     let deletes = message.request.starts_with("delete ");
     let look = async move {
         let found = tokio::time::timeout(VERIFY_WITHIN, read_back(cluster, &node, &path));
-        let found = found.await.unwrap_or_else(|_| Err(CoordinationError::ConnectionLoss));
+        let found = found.await.unwrap_or(Err(CoordinationError::ConnectionLoss));
         let check = judge(&path, &node, zxid, deletes, found);
         Done::Verified { fault, check }
     };

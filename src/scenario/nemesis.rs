@@ -43,8 +43,16 @@ pub fn load(names: &str, overrides: &Overrides) -> Result<Loaded, ScenarioError>
         if let Some(turns) = spec.turns() {
             loaded.turns.insert(name.to_owned(), turns);
         }
-        let named = |fault| NamedFault { nemesis: name.to_owned(), fault };
-        loaded.faults.extend(spec.faults.into_iter().map(named));
+        // Faults that take turns are one; of others each must act, and is judged by itself.
+        let are_judged_apart = spec.faults.len() > 1 && spec.turns().is_none();
+        let named = |(position, fault)| NamedFault {
+            nemesis: match are_judged_apart {
+                true => format!("{name}.{}", position + 1),
+                false => name.to_owned(),
+            },
+            fault,
+        };
+        loaded.faults.extend(spec.faults.into_iter().enumerate().map(named));
     }
     Ok(loaded)
 }

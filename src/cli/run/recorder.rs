@@ -2,7 +2,7 @@
 
 use super::Broken;
 use crate::cluster::Applied;
-use crate::nemesis::FaultRecord;
+use crate::nemesis::{Deed, FaultRecord};
 use crate::op::{Event, Process};
 use crate::progress::Progress;
 use crate::run::Sink;
@@ -52,8 +52,15 @@ impl Recorder {
 
     /// A fault whose heal is proven needs no second look after a crash.
     fn close_in_ledger(&mut self, event: &Event) {
-        let Some(FaultRecord::Ended { fault, deeds }) = FaultRecord::of(event) else { return };
-        if deeds.iter().all(|deed| matches!(deed.outcome, Applied::Installed { .. })) {
+        let is_proven = |deed: &Deed| matches!(deed.outcome, Applied::Installed { .. });
+        let (fault, is_over) = match FaultRecord::of(event) {
+            Some(FaultRecord::Ended { fault, deeds }) => (fault, deeds.iter().all(is_proven)),
+            Some(FaultRecord::Began { fault, deeds }) => {
+                (fault, !deeds.iter().any(Deed::is_in_force))
+            }
+            _ => return,
+        };
+        if is_over {
             let written = self.ledger.done(fault, event.time);
             self.note(written);
         }

@@ -1,6 +1,8 @@
 //! Which fields each kind of fault takes and needs, and what is wrong with a fault that has others.
 
 use super::{Fault, FaultKind, Shape, Traffic};
+use std::time::Duration;
+
 use crate::cluster::{Form, Refusal, Toxic};
 use crate::duration::Span;
 use crate::nemesis::plan::session_id;
@@ -33,6 +35,13 @@ impl FaultKind {
         }
     }
 }
+
+const MICROSECOND: Span = Span(Duration::from_micros(1));
+
+const HOUR: Span = Span(Duration::from_secs(3_600));
+
+/// No clock is set further off, so that no date falls out of what systems can hold.
+const TEN_YEARS_NS: u64 = 87_600 * 3_600 * 1_000_000_000;
 
 impl Fault {
     /// What is wrong with the combination of fields, if anything: the field, and what was expected.
@@ -160,8 +169,8 @@ impl Fault {
     }
 
     fn check_throttle(&self) -> Result<(), Flaw> {
-        require(self.bytes_per_second.is_some_and(|bytes| bytes > 0), "bytes_per_second", || {
-            "expected how many bytes a second may pass, at least 1".into()
+        require(self.bytes_per_second.is_some_and(is_some_rate), "bytes_per_second", || {
+            "expected how many bytes a second may pass, 1000 to 100000000".into()
         })
     }
 
@@ -190,8 +199,16 @@ impl Fault {
         let lacks = match toxic {
             Toxic::Latency { delay, .. } if !is_some_time(delay) => "a `delay` of more than 0s",
             Toxic::Latency { delay, jitter } if jitter > delay => "a `jitter` of at most `delay`",
-            Toxic::Bandwidth { bytes_per_second: 0 } => "a `bytes_per_second` of at least 1",
-            Toxic::Slicer { bytes: 0, .. } => "`bytes` of at least 1",
+            Toxic::Latency { delay, .. } if delay > HOUR => "a `delay` of at most an hour",
+            Toxic::Bandwidth { bytes_per_second } if !is_some_rate(bytes_per_second) => {
+                "a `bytes_per_second` of 1000 to 100000000"
+            }
+            Toxic::Slicer { bytes, .. } if !(1..=65_536).contains(&bytes) => {
+                "`bytes` of 1 to 65536"
+            }
+            Toxic::Slicer { pause, .. } if !(MICROSECOND..=HOUR).contains(&pause) => {
+                "a `pause` of 1us to an hour"
+            }
             _ => return Ok(()),
         };
         Err(("toxic", format!("expected {lacks}")))
@@ -209,6 +226,9 @@ impl Fault {
     fn check_clock(&self) -> Result<(), Flaw> {
         require(self.by.is_some_and(|by| by.0 != 0), "by", || {
             "expected how far the clock jumps, such as 60s, or -60s to jump back".into()
+        })?;
+        require(self.by.is_some_and(|by| by.0.unsigned_abs() <= TEN_YEARS_NS), "by", || {
+            "expected a jump of at most ten years (87600h), either way".into()
         })
     }
 
@@ -216,6 +236,11 @@ impl Fault {
         let wrong = self.session.as_deref().and_then(|text| session_id(text).err());
         wrong.map_or(Ok(()), |message| Err(("session", message)))
     }
+}
+
+/// Caps outside of these bounds are none that a network shows.
+fn is_some_rate(bytes_per_second: u64) -> bool {
+    (1_000..=100_000_000).contains(&bytes_per_second)
 }
 
 pub(super) fn require(

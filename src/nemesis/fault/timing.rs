@@ -9,11 +9,15 @@ use crate::nemesis::target::Target;
 
 const MINUTE_MS: u64 = 60_000;
 
+const SHORTEST_EVERY: Span = Span(Duration::from_millis(100));
+
 impl Fault {
     pub(super) fn check_timing(&self) -> Result<(), Flaw> {
         self.check_length()?;
         if let Some(every) = self.every {
-            require(is_some_time(every), "every", || "expected more than 0s".into())?;
+            require(every >= SHORTEST_EVERY, "every", || {
+                format!("expected {SHORTEST_EVERY} or more: nothing acts, or recovers, faster")
+            })?;
             require(every >= self.lasts, "every", || {
                 let lasts = self.lasts;
                 format!("expected at least `for` ({lasts}), since a fault cannot overlap itself")
@@ -47,9 +51,6 @@ impl Fault {
 
     fn check_trigger(&self) -> Result<(), Flaw> {
         self.check_clockless("when")?;
-        require(!is_some_time(self.after), "after", || {
-            "a fault with `when` waits for its event alone; leave it out, or use `then`".into()
-        })?;
         self.when.as_ref().and_then(|when| when.flaw()).map_or(Ok(()), Err)
     }
 

@@ -92,7 +92,8 @@ fn a_step_under_way_delays_the_next_and_loses_none() {
     assert_eq!(schedule.next(2 * SECOND), Due::Do(Step::Begin { fault: 0 }));
     assert_eq!(schedule.next(9 * SECOND), Due::Wait(None), "it is being carried out");
     schedule.carried_out(9 * SECOND, 0);
-    assert_eq!(schedule.next(9 * SECOND), Due::Do(Step::End { fault: 0 }));
+    assert_eq!(schedule.next(9 * SECOND), Due::Wait(Some(11 * SECOND)), "it lasts as it should");
+    assert_eq!(schedule.next(11 * SECOND), Due::Do(Step::End { fault: 0 }));
 }
 
 #[test]

@@ -20,15 +20,17 @@ pub struct Cause {
 
 pub struct Triggered {
     when: When,
+    /// Events before this time do not count.
+    after: Nanos,
     left: u32,
     due: VecDeque<(Nanos, Cause)>,
     last_view: Option<View>,
 }
 
 impl Triggered {
-    pub fn new(when: &When) -> Triggered {
+    pub fn new(when: &When, after: Nanos) -> Triggered {
         let left = when.times.limit();
-        Triggered { when: when.clone(), left, due: VecDeque::new(), last_view: None }
+        Triggered { when: when.clone(), after, left, due: VecDeque::new(), last_view: None }
     }
 
     pub fn wants_views(&self) -> bool {
@@ -37,7 +39,7 @@ impl Triggered {
 
     /// Events beyond the count that was asked for are forgotten.
     pub fn fire(&mut self, cause: Cause) {
-        if self.left > 0 {
+        if self.left > 0 && cause.learned >= self.after {
             self.left -= 1;
             self.due.push_back((cause.learned.saturating_add(self.when.then.nanos()), cause));
         }
