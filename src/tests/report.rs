@@ -125,20 +125,20 @@ fn the_terminal_tells_of_hits_and_failovers() {
     check_terminal(
         &results,
         expect![[r#"
-        Unknown  (exit code 2)
-          late-reply did not act: no message of the workload matched; mix did not act: cut is indeterminate;
-          pause-on-log did not act: it was never begun
-          run      zookeeper/register-local-reads / storm in docker, seed 7
-          fault    late-reply on leader: Acted once and was undone, but the workload did not feel it: no …
-          fault    mix on one | minority: Tried 3 times; not proven to act; skipped 3 times: cut is …
-          fault    pause-on-log on one: Never began: it was never begun
-          fault    and 6 more
-          hit      zookeeper3 applied `set /stormglass-register/r3 = "90017"` (ok zxid=0x500000a31
-                   version=88); its reply was held; process 900007 recorded info 4.0 s later; it is there …
-          failover failover-loop on pace: 7.9 a minute, 6 to 12 wanted; an election took 1.6 s (median)
-          report   results/latest/report.html
-          again    stormglass run …
-    "#]],
+            Unknown  (exit code 2)
+              late-reply did not act: no message of the workload matched; mix did not act: cut is indeterminate;
+              pause-on-log did not act: it was never begun
+              run      zookeeper/register-local-reads / storm in docker, seed 7
+              fault    late-reply on leader: Acted once and was undone, but the workload did not feel it: no …
+              fault    pause-on-log on one: Never began: it waited for a log line like `SNAPSHOT .* corrupt` …
+              fault    partition-one on one: Acted once, felt by the workload, undone and proven.
+              fault    and 6 more
+              hit      zookeeper3 applied `set /stormglass-register/r3 = "90017"` (ok zxid=0x500000a31
+                       version=88); its reply was held; process 900007 recorded info 4.0 s later; it is there …
+              failover failover-loop on pace: 7.9 a minute, 6 to 12 wanted; an election took 1.6 s (median)
+              report   results/latest/report.html
+              again    stormglass run …
+        "#]],
     );
 }
 
