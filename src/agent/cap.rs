@@ -154,13 +154,16 @@ impl Caps {
         (hit, left)
     }
 
-    /// Removes our trees from a node's interfaces, whoever put them there.
-    pub fn sweep(&mut self, site: &Site<'_>) -> anyhow::Result<()> {
+    /// Removes our trees from a node's interfaces, whoever put them there; from which there were any.
+    pub fn sweep(&mut self, site: &Site<'_>) -> anyhow::Result<Vec<String>> {
+        let mut swept = Vec::new();
         for by in [By::Source, By::Destination] {
             let mut shaper = Shaper::open(site, by)?;
-            htb::remove_root(&mut shaper.exchange, &shaper.interface)?;
+            if htb::remove_root(&mut shaper.exchange, &shaper.interface)? {
+                swept.push(format!("the caps on {} of {}", shaper.interface, site.node));
+            }
         }
-        Ok(())
+        Ok(swept)
     }
 
     /// The bytes that have passed under a link's cap so far; `None` where it has none.

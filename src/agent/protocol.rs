@@ -334,6 +334,9 @@ pub struct Healed {
     pub tallies: Vec<Tally>,
     /// Processes whose clocks had been skewed.
     pub clocks: Vec<HealedClock>,
+    /// What an agent before this one had left and is removed now, where no fault is known to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub swept: Vec<String>,
     /// Tables and skewed clocks that are still there, and why; empty when all is well.
     pub left: Vec<String>,
 }

@@ -76,7 +76,7 @@ impl Session {
         }
         let (clocks, still_skewed) = skewed.heal_all();
         left.extend(still_skewed);
-        Healed { because, tallies, clocks, left }
+        Healed { because, tallies, clocks, swept: Vec::new(), left }
     }
 
     /// Passes on what interposers see, until they are gone.

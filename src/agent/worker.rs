@@ -92,7 +92,9 @@ impl<'a> Worker<'a> {
 
     fn heal(&self) -> Answer {
         let mut healed = self.session.heal(Cause::Asked);
-        healed.left.extend(self.sweep_nodes());
+        let (swept, left) = self.sweep_nodes();
+        healed.swept.extend(swept);
+        healed.left.extend(left);
         Answer::Heal { healed }
     }
 

@@ -65,7 +65,8 @@ fn messages() -> Vec<Message> {
         monotonic_ns: 7_000_000,
     }];
     let left = vec!["sg_r_f4".to_owned()];
-    let healed = Healed { because: Cause::LeaseExpired, tallies: vec![tally], clocks, left };
+    let healed =
+        Healed { because: Cause::LeaseExpired, tallies: vec![tally], clocks, swept: vec![], left };
     let tables = TableSupport::Unowned { why: "refused".to_owned() };
     let greeting = Greeting {
         version: "0.1.0".to_owned(),
@@ -198,7 +199,12 @@ fn what_is_written_is_read() {
 fn a_heal_is_told_in_a_sentence() {
     let Some(Message::Healed { healed }) = messages().pop() else { panic!("a heal") };
     expect!["healed f3, clock of 71 (java), monotonic 7 ms ahead until it restarts because the lease expired; left: sg_r_f4"].assert_eq(&healed.to_string());
-    let nothing =
-        Healed { because: Cause::EndOfInput, tallies: vec![], clocks: vec![], left: vec![] };
+    let nothing = Healed {
+        because: Cause::EndOfInput,
+        tallies: vec![],
+        clocks: vec![],
+        swept: vec![],
+        left: vec![],
+    };
     expect!["healed nothing because the input ended"].assert_eq(&nothing.to_string());
 }

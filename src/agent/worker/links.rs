@@ -82,21 +82,24 @@ impl Worker<'_> {
         Ok(Answer::Measure { speeds })
     }
 
-    /// Removes what an agent before this one left at the nodes; what could not be removed.
-    pub(super) fn sweep_nodes(&self) -> Vec<String> {
-        let sweep = |node: &NodeName| {
+    /// Removes what an agent before this one left at the nodes; the caps there were, and what could not
+    /// be removed.
+    pub(super) fn sweep_nodes(&self) -> (Vec<String>, Vec<String>) {
+        let mut caps = Vec::new();
+        let mut sweep = |node: &NodeName| {
             let site = site(&self.prober, node)?;
             if matches!(site.inside, Inside::Host) {
                 return Ok(Vec::new());
             }
-            self.session.caps().sweep(&site)?;
+            caps.extend(self.session.caps().sweep(&site)?);
             self.session.refusals().sweep(node, site.inside)
         };
         let swept = self.prober.nodes().map(|node| match sweep(node) {
             Ok(left) => left.into_iter().map(|why| format!("{node}: {why}")).collect(),
             Err(error) => vec![format!("{node}: {error:#}")],
         });
-        swept.flatten().collect()
+        let left = swept.flatten().collect();
+        (caps, left)
     }
 
     fn sites(&self, links: &BTreeSet<Link>) -> anyhow::Result<BTreeMap<NodeName, Site<'_>>> {

@@ -69,6 +69,9 @@ pub(super) async fn clear(agent: &Agent) -> anyhow::Result<Vec<Treatment>> {
         let seen = format!("were in force and are removed; they had hit {} packets", tally.packets);
         treatments.push(Treatment::new(Health::Healed, format!("rules of {}", tally.fault), seen));
     }
+    for swept in healed.swept {
+        treatments.push(Treatment::new(Health::Healed, swept, "were in force and are removed"));
+    }
     for left in healed.left {
         treatments.push(Treatment::new(Health::Ill, "rules", left));
     }

@@ -179,14 +179,18 @@ fn a_heal_that_is_not_proven_is_told() {
     check(
         &work(""),
         fault(vec![done(kill(), true, None)], None),
-        expect!["installed felt ×1-0 f1 was never ended"],
+        expect![
+            "installed felt ×1-0 f1 was never ended (`stormglass heal` takes back what is left)"
+        ],
     );
     let mut crashed = fault(vec![done(cut(), true, None)], None);
     crashed.truncate(1);
     check(
         &work(""),
         crashed,
-        expect!["×1-0 it was begun and nothing is known of it; f1 was never ended"],
+        expect![
+            "×1-0 it was begun and nothing is known of it; f1 was never ended (`stormglass heal` takes back what is left)"
+        ],
     );
 }
 

@@ -169,7 +169,10 @@ impl Installation {
             return None;
         }
         if self.ended.is_none() {
-            return Some(format!("{} was never ended", self.id));
+            return Some(format!(
+                "{} was never ended (`stormglass heal` takes back what is left)",
+                self.id
+            ));
         }
         let undone = |deed: &Deed| self.undoing(deed).is_some_and(Proof::holds);
         let lasting = |deed: &&Deed| touched(deed) && is_lasting(deed);
