@@ -172,7 +172,7 @@ fn an_owned_table_goes_with_its_socket_and_nobody_else_can_remove_it() {
         drop(owner);
         // A child that another thread has just forked holds the socket as well, until it ends.
         let deadline = Instant::now() + Duration::from_secs(10);
-        while other.in_force()? != [] {
+        while !other.in_force()?.is_empty() {
             assert!(Instant::now() < deadline, "it outlives its socket");
             std::thread::yield_now();
         }
