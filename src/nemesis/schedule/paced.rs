@@ -16,6 +16,8 @@ struct Reign {
     epoch: Option<u64>,
     since: Nanos,
     is_struck: bool,
+    /// As last seen: one that kept its office when it was struck is struck again.
+    leads: bool,
 }
 
 pub struct Paced {
@@ -43,7 +45,7 @@ impl Paced {
     }
 
     pub fn begins_at(&self) -> Option<Nanos> {
-        let reign = self.reign.as_ref().filter(|reign| !reign.is_struck)?;
+        let reign = self.reign.as_ref().filter(|reign| !reign.is_struck || reign.leads)?;
         let planned = self.first.saturating_add(self.strikes.saturating_mul(self.period));
         let allowed = self.last_strike.map_or(0, |last| last + self.shortest);
         Some(reign.since.max(planned).max(allowed).max(self.not_before))
@@ -71,14 +73,19 @@ impl Paced {
     /// Where two claim to lead, the one of the higher epoch does.
     pub fn observe_view(&mut self, now: Nanos, view: &View) {
         let leaders = view.nodes.iter().filter(|(_, node)| node.leads);
-        let Some((leader, node)) = leaders.max_by_key(|(_, node)| node.epoch) else { return };
-        let is_known = self
-            .reign
-            .as_ref()
-            .is_some_and(|reign| reign.leader == *leader && reign.epoch == node.epoch);
-        if !is_known {
-            let (leader, epoch) = (*leader, node.epoch);
-            self.reign = Some(Reign { leader, epoch, since: now, is_struck: false });
+        let latest = leaders.max_by_key(|(_, node)| node.epoch);
+        let is_known = |reign: &Reign| {
+            latest.is_some_and(|(name, node)| reign.leader == *name && reign.epoch == node.epoch)
+        };
+        match (&mut self.reign, latest) {
+            (Some(reign), _) if is_known(reign) => reign.leads = true,
+            (_, Some((leader, node))) => {
+                let (leader, epoch) = (*leader, node.epoch);
+                let (since, is_struck) = (now, false);
+                self.reign = Some(Reign { leader, epoch, since, is_struck, leads: true });
+            }
+            (Some(reign), None) => reign.leads = false,
+            (None, None) => {}
         }
     }
 }
