@@ -16,6 +16,8 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
+use crate::docker::Engine;
+
 pub use run::RunArguments;
 
 /// Exit codes, as in the README's table.
@@ -121,6 +123,24 @@ fn refused(error: &clap::Error) -> i32 {
 /// A runtime for commands that talk to an engine.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
+/// Does work on the engine; what it could not do is told with the code for infrastructure.
+fn with_engine(work: impl AsyncFnOnce(&Engine) -> anyhow::Result<i32>) -> i32 {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(exit::INFRASTRUCTURE, error),
+    };
+    runtime.block_on(async {
+        let engine = match Engine::connect().await {
+            Ok(engine) => engine,
+            Err(error) => return fail(exit::INFRASTRUCTURE, error),
+        };
+        match work(&engine).await {
+            Ok(code) => code,
+            Err(error) => fail(exit::INFRASTRUCTURE, format!("{error:#}")),
+        }
+    })
 }
 
 /// Colours only where a person reads.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{exit, fail};
+use super::{exit, with_engine};
 use crate::docker::{Engine, FoundRun, RunId, Swept, Which, sweep};
 
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
@@ -23,19 +23,9 @@ pub struct Arguments {
 }
 
 pub fn down(arguments: &Arguments) -> i32 {
-    let runtime = match super::runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(exit::INFRASTRUCTURE, error),
-    };
-    runtime.block_on(async {
-        let engine = match Engine::connect().await {
-            Ok(engine) => engine,
-            Err(error) => return fail(exit::INFRASTRUCTURE, error),
-        };
-        match sweep_until_quiet(&engine, &arguments.which()).await {
-            Ok(swept) => told(&swept, arguments.run.as_ref()),
-            Err(error) => fail(exit::INFRASTRUCTURE, format!("{error:#}")),
-        }
+    with_engine(async |engine| {
+        let swept = sweep_until_quiet(engine, &arguments.which()).await?;
+        Ok(told(&swept, arguments.run.as_ref()))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{exit, fail};
+use super::{exit, with_engine};
 use crate::docker::{Engine, Health, Life, Patient, RunId, Treatment, heal as treat, patients};
 use crate::store::{LedgerReading, Store, this_boot};
 
@@ -17,19 +17,9 @@ pub struct Arguments {
 }
 
 pub fn heal(arguments: &Arguments) -> i32 {
-    let runtime = match super::runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => return fail(exit::INFRASTRUCTURE, error),
-    };
-    runtime.block_on(async {
-        let engine = match Engine::connect().await {
-            Ok(engine) => engine,
-            Err(error) => return fail(exit::INFRASTRUCTURE, error),
-        };
-        match patients(&engine).await {
-            Ok(patients) => heal_all(arguments, &engine, &patients).await,
-            Err(error) => fail(exit::INFRASTRUCTURE, format!("{error:#}")),
-        }
+    with_engine(async |engine| {
+        let patients = patients(engine).await?;
+        Ok(heal_all(arguments, engine, &patients).await)
     })
 }
 

@@ -206,6 +206,31 @@ impl Action {
 }
 
 impl Action {
+    /// The places that it touches: the ends of its links, its taps' nodes, or its node.
+    pub fn places(&self) -> BTreeSet<NodeName> {
+        match self {
+            Action::Cut { links, .. }
+            | Action::Join { links, .. }
+            | Action::Sever { links, .. }
+            | Action::Throttle { links, .. }
+            | Action::Unthrottle { links, .. } => {
+                links.iter().flat_map(|link| [link.from, link.to]).collect()
+            }
+            Action::Interpose { taps, .. } | Action::Withdraw { taps, .. } => {
+                taps.iter().map(|tap| tap.node).collect()
+            }
+            Action::Kill { node }
+            | Action::Stop { node }
+            | Action::Start { node }
+            | Action::Pause { node }
+            | Action::Resume { node }
+            | Action::Crash { node }
+            | Action::Skew { node, .. }
+            | Action::Unskew { node, .. }
+            | Action::Expire { node, .. } => BTreeSet::from([*node]),
+        }
+    }
+
     /// What it acts on, for people: links, a node, taps.
     pub fn object(&self) -> String {
         match self {

@@ -152,30 +152,7 @@ impl ScriptEntry {
 
 /// The nodes that an action names; the clients' place is none.
 fn nodes(action: &Action) -> BTreeSet<NodeName> {
-    let mut nodes = BTreeSet::new();
-    match action {
-        Action::Cut { links, .. }
-        | Action::Join { links, .. }
-        | Action::Sever { links, .. }
-        | Action::Throttle { links, .. }
-        | Action::Unthrottle { links, .. } => {
-            nodes.extend(links.iter().flat_map(|link| [link.from, link.to]));
-        }
-        Action::Interpose { taps, .. } | Action::Withdraw { taps, .. } => {
-            nodes.extend(taps.iter().map(|tap| tap.node));
-        }
-        Action::Kill { node }
-        | Action::Stop { node }
-        | Action::Start { node }
-        | Action::Pause { node }
-        | Action::Resume { node }
-        | Action::Crash { node }
-        | Action::Skew { node, .. }
-        | Action::Unskew { node, .. }
-        | Action::Expire { node, .. } => {
-            nodes.insert(*node);
-        }
-    }
+    let mut nodes = action.places();
     nodes.retain(|node| &**node != CLIENTS);
     nodes
 }

@@ -1,7 +1,7 @@
 //! Whether a fault in force was felt: each kind of action has its own evidence.
 
 use super::baseline::Baseline;
-use super::trace::{Installation, is_proven, nodes_of, proof};
+use super::trace::{Installation, is_proven, proof};
 use crate::cluster::{Action, Effect, Form};
 use crate::nemesis::Deed;
 use crate::op::NodeName;
@@ -21,7 +21,7 @@ impl Installation {
     pub(super) fn is_felt(&self, baseline: &Baseline, meant: impl Fn(&NodeName) -> bool) -> bool {
         let mut operations_tell = false;
         let deeds = self.began.iter().filter(|deed| is_proven(deed));
-        for deed in deeds.filter(|deed| nodes_of(&deed.action).iter().any(&meant)) {
+        for deed in deeds.filter(|deed| deed.action.places().iter().any(&meant)) {
             match self.evidence(deed, &meant) {
                 Evidence::Itself => return true,
                 Evidence::Count(count) | Evidence::CountOrOperations(count) if count > 0 => {

@@ -118,7 +118,7 @@ impl Installation {
         if !self.targets.is_empty() {
             return self.targets.clone();
         }
-        self.actions.iter().flat_map(nodes_of).collect()
+        self.actions.iter().flat_map(Action::places).collect()
     }
 
     /// At least one deed was done and proven.
@@ -184,30 +184,5 @@ impl Installation {
     pub fn healed_at(&self) -> Option<Nanos> {
         let (at, _) = self.ended.as_ref()?;
         (!self.is_momentary() && self.unhealed().is_none()).then_some(*at)
-    }
-}
-
-/// The nodes that an action touches.
-pub(super) fn nodes_of(action: &Action) -> Vec<NodeName> {
-    match action {
-        Action::Cut { links, .. }
-        | Action::Join { links, .. }
-        | Action::Sever { links, .. }
-        | Action::Throttle { links, .. }
-        | Action::Unthrottle { links, .. } => {
-            links.iter().flat_map(|link| [link.from, link.to]).collect()
-        }
-        Action::Interpose { taps, .. } | Action::Withdraw { taps, .. } => {
-            taps.iter().map(|tap| tap.node).collect()
-        }
-        Action::Kill { node }
-        | Action::Stop { node }
-        | Action::Start { node }
-        | Action::Pause { node }
-        | Action::Resume { node }
-        | Action::Crash { node }
-        | Action::Skew { node, .. }
-        | Action::Unskew { node, .. }
-        | Action::Expire { node, .. } => vec![*node],
     }
 }
