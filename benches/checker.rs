@@ -180,6 +180,7 @@ impl Workload {
                     key: Some(Key::Int(key)),
                     value,
                     error: None,
+                    route: None,
                 });
             };
             match under_way[client].take() {

@@ -27,6 +27,7 @@ fn events(per_second: f64, operations: u64) -> Vec<Event> {
                 last = *value;
                 Outcome::Ok(call.value())
             }
+            _ => return None,
         };
         let after = 200_000 + latency.exponential(3.0 * MILLISECOND as f64) as Nanos;
         Some(Reply { after, outcome })

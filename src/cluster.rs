@@ -12,6 +12,8 @@ mod view;
 
 use std::future::Future;
 
+use futures::io::{AsyncRead, AsyncWrite};
+
 pub use action::{
     Action, Applied, Check, Clock, Effect, FaultId, Link, Manner, Proof, Refusal, SessionPick,
     Side, Tap,
@@ -26,18 +28,21 @@ pub use message_rule::{Form, MessageRule, MessageSeen, Pattern, Protocol, Toxic}
 pub use topology::{CLIENTS, Node, Role, Topology};
 pub use view::{NodeState, NodeView, View};
 
-use crate::op::{Call, NodeName, Outcome};
+use crate::op::{Call, Completion, NodeName};
 
 /// One logical client, bound to one node. It sends each call at most once and hides nothing.
 pub trait Client {
     /// Performs one call. Anything that may have happened is `Info`.
-    fn invoke(&mut self, call: &Call) -> impl Future<Output = Outcome>;
+    fn invoke(&mut self, call: &Call) -> impl Future<Output = Completion>;
 }
 
 /// A running cluster in one of the two worlds.
 pub trait Cluster {
     /// A session with the coordination service (ZooKeeper).
     type Session: Coordination + 'static;
+
+    /// A TCP connection from the clients' place to a node.
+    type Stream: AsyncRead + AsyncWrite + Unpin + 'static;
 
     fn topology(&self) -> &Topology;
 
@@ -47,6 +52,14 @@ pub trait Cluster {
         node: &NodeName,
         session_timeout: std::time::Duration,
     ) -> impl Future<Output = Result<Self::Session, CoordinationError>> + 'static;
+
+    /// Opens a connection from the clients' place to this port of a node. An error tells that nothing
+    /// was sent; whoever calls bounds the time.
+    fn dial(
+        &self,
+        node: &NodeName,
+        port: u16,
+    ) -> impl Future<Output = std::io::Result<Self::Stream>> + 'static;
 
     /// Who is up, who leads: best effort, asked from the services themselves.
     fn view(&self) -> impl Future<Output = View>;

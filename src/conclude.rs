@@ -47,7 +47,8 @@ pub fn check(
 /// The checkers of this scenario.
 fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
     let workload = &scenario.workload;
-    let kinds = workload.register.mix.kinds().into_iter().map(Into::into).collect();
+    let register = workload.register.clone().unwrap_or_default();
+    let kinds = register.mix.kinds().into_iter().map(Into::into).collect();
     let concurrency = workload.concurrency.threads(workload.nodes()) as u32;
     vec![
         Box::new(WellFormed),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::name::Name;
 
@@ -101,6 +102,35 @@ impl fmt::Display for Value {
     }
 }
 
+/// One part of a transaction, on the list under a key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum MicroOp {
+    Append { key: i64, value: i64 },
+    Read { key: i64 },
+}
+
+/// A change of, or a look at, a cluster's topology, by its controller.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Manage {
+    /// Moves a slot to the shard of this index.
+    Migrate {
+        slot: u16,
+        target: usize,
+    },
+    /// Promotes a replica of the shard of this index.
+    Failover {
+        shard: usize,
+    },
+    /// The whole topology, as the controller tells it.
+    Topology,
+    CreateNamespace {
+        name: String,
+    },
+    DeleteNamespace {
+        name: String,
+    },
+}
+
 /// What a client is asked to do. A closed set: a new kind of operation is a new case here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
@@ -117,31 +147,119 @@ pub enum Call {
         from: i64,
         to: i64,
     },
+    /// Adds an element to a set.
+    Add {
+        key: i64,
+        value: i64,
+    },
+    /// All elements of a set.
+    ReadAll {
+        key: i64,
+    },
+    /// Adds one to a counter; its result is the count that the server then answered.
+    Increment {
+        key: i64,
+    },
+    /// Appends to and reads of lists, all in one slot and at one moment.
+    Txn {
+        ops: Vec<MicroOp>,
+    },
+    /// Takes a lock for so long, if nobody holds it; its result is the fencing token that came with it.
+    Acquire {
+        key: i64,
+        owner: i64,
+        ttl_ms: u64,
+    },
+    /// Gives a lock back, if this owner holds it.
+    Release {
+        key: i64,
+        owner: i64,
+    },
+    /// Writes to what the lock protects, showing the token that came with the lock.
+    Store {
+        key: i64,
+        token: i64,
+        value: i64,
+    },
+    Manage(Manage),
 }
 
 impl Call {
     /// The operation's name in the history (`f`).
     pub fn f(&self) -> &'static str {
         match self {
-            Call::Read { .. } => "read",
+            Call::Read { .. } | Call::ReadAll { .. } => "read",
             Call::Write { .. } => "write",
             Call::Cas { .. } => "cas",
+            Call::Add { .. } => "add",
+            Call::Increment { .. } => "incr",
+            Call::Txn { .. } => "txn",
+            Call::Acquire { .. } => "acquire",
+            Call::Release { .. } => "release",
+            Call::Store { .. } => "store",
+            Call::Manage(manage) => manage.f(),
         }
     }
 
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> Option<Key> {
         match self {
-            Call::Read { key } | Call::Write { key, .. } | Call::Cas { key, .. } => Key::Int(*key),
+            Call::Read { key }
+            | Call::Write { key, .. }
+            | Call::Cas { key, .. }
+            | Call::Add { key, .. }
+            | Call::ReadAll { key }
+            | Call::Increment { key }
+            | Call::Acquire { key, .. }
+            | Call::Release { key, .. }
+            | Call::Store { key, .. } => Some(Key::Int(*key)),
+            Call::Txn { .. } | Call::Manage(_) => None,
         }
     }
 
     /// The argument as it stands in the invocation event.
     pub fn value(&self) -> Value {
         match self {
-            Call::Read { .. } => Value::Nil,
-            Call::Write { value, .. } => Value::Int(*value),
+            Call::Read { .. } | Call::ReadAll { .. } | Call::Increment { .. } => Value::Nil,
+            Call::Write { value, .. } | Call::Add { value, .. } => Value::Int(*value),
             Call::Cas { from, to, .. } => Value::Pair(*from, *to),
+            Call::Txn { ops } => Value::Json(Box::new(ops.iter().map(MicroOp::asked).collect())),
+            Call::Acquire { owner, .. } | Call::Release { owner, .. } => Value::Int(*owner),
+            Call::Store { token, value, .. } => Value::Pair(*token, *value),
+            Call::Manage(manage) => manage.value(),
         }
+    }
+}
+
+impl MicroOp {
+    /// As Jepsen's `list-append` writes it, before it was done: `["append", 3, 7]`, `["r", 3, null]`.
+    fn asked(&self) -> serde_json::Value {
+        match self {
+            MicroOp::Append { key, value } => json!(["append", key, value]),
+            MicroOp::Read { key } => json!(["r", key, null]),
+        }
+    }
+}
+
+impl Manage {
+    pub fn f(&self) -> &'static str {
+        match self {
+            Manage::Migrate { .. } => "migrate",
+            Manage::Failover { .. } => "failover",
+            Manage::Topology => "topology",
+            Manage::CreateNamespace { .. } => "create-namespace",
+            Manage::DeleteNamespace { .. } => "delete-namespace",
+        }
+    }
+
+    fn value(&self) -> Value {
+        Value::Json(Box::new(match self {
+            Manage::Migrate { slot, target } => json!({ "slot": slot, "target": target }),
+            Manage::Failover { shard } => json!({ "shard": shard }),
+            Manage::Topology => return Value::Nil,
+            Manage::CreateNamespace { name } | Manage::DeleteNamespace { name } => {
+                json!({ "namespace": name })
+            }
+        }))
     }
 }
 
@@ -166,6 +284,46 @@ impl Outcome {
     }
 }
 
+/// One server's word on the way of an operation to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hop {
+    /// Whom the request went to.
+    pub node: NodeName,
+    /// `ok`, the error as the server put it (`MOVED 130 kvrocks2`), or what became of the connection.
+    pub said: String,
+    /// When that was known, in microseconds since the invocation.
+    pub after_us: u64,
+}
+
+/// The way of an operation through a cluster: one hop for each server asked, the last one decides.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Route {
+    pub hops: Vec<Hop>,
+    /// The hash slot of its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<u16>,
+}
+
+impl Route {
+    /// Who gave the answer that decided, or was asked last.
+    pub fn last(&self) -> Option<&Hop> {
+        self.hops.last()
+    }
+}
+
+/// What a client tells of a call: how it ended and, if it went from server to server, its way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion {
+    pub outcome: Outcome,
+    pub route: Option<Box<Route>>,
+}
+
+impl From<Outcome> for Completion {
+    fn from(outcome: Outcome) -> Completion {
+        Completion { outcome, route: None }
+    }
+}
+
 /// One line of a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -181,7 +339,27 @@ pub struct Event {
     pub key: Option<Key>,
     pub value: Value,
     pub error: Option<Box<str>>,
+    /// Of completions, where the operation went from server to server.
+    pub route: Option<Box<Route>>,
+}
+
+impl Event {
+    /// Nothing but that it happened; for struct update syntax.
+    pub fn new(kind: Kind, process: Process, f: impl Into<Name>) -> Event {
+        Event {
+            index: 0,
+            time: 0,
+            kind,
+            process,
+            node: None,
+            f: f.into(),
+            key: None,
+            value: Value::Nil,
+            error: None,
+            route: None,
+        }
+    }
 }
 
 /// Two of these are kept for each operation of a run.
-const _: () = assert!(std::mem::size_of::<Event>() <= 88);
+const _: () = assert!(std::mem::size_of::<Event>() <= 96);

@@ -28,7 +28,7 @@ pub async fn play<C: Cluster>(
     cluster.prepare(&scenario.needs()).await.map_err(PlayError::Prepare)?;
     let spec = &scenario.workload;
     let rng = Rng::from_seed(scenario.seed);
-    let register = Register::new(spec.register.clone())?;
+    let register = Register::new(spec.register.clone().unwrap_or_default())?;
     let settings = Settings {
         concurrency: spec.concurrency.threads(spec.nodes()),
         operation_timeout: spec.operation_timeout.nanos(),
@@ -40,7 +40,8 @@ pub async fn play<C: Cluster>(
         rng: rng.fork("run"),
     };
     let source = register.source(rng.fork("workload"));
-    let (reads, session_timeout) = (spec.register.reads, spec.session_timeout.0);
+    let reads = spec.register.clone().unwrap_or_default().reads;
+    let session_timeout = spec.session_timeout.0;
     let work = Work {
         main: Box::new(arrivals(spec.rate, rng.fork("arrivals"), source)),
         drain: Box::new(move || Box::new(register.drain())),

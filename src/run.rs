@@ -23,9 +23,8 @@ pub use sink::{Interrupt, Sink};
 use crate::cluster::{Action, Check, Client, Cluster, Concerning, FaultId, Observed, View};
 use crate::generator::{Context, Generator, Next, Step, Threads, To, What};
 use crate::history::History;
-use crate::name::Name;
 use crate::nemesis::{Deed, Entry, FaultRecord, Phase, Schedule, Script, Turns};
-use crate::op::{Call, Event, Kind, Nanos, NodeName, Outcome, Process, Value};
+use crate::op::{Call, Completion, Event, Kind, Nanos, NodeName, Process, Value};
 use crate::rng::Rng;
 use crate::scenario::NamedFault;
 
@@ -70,7 +69,7 @@ pub struct Ran {
 
 /// Something that was under way and has ended.
 enum Done<K> {
-    Called { thread: usize, call: Call, client: Option<K>, outcome: Outcome },
+    Called { thread: usize, call: Call, client: Option<K>, completion: Completion },
     Viewed { position: usize, view: View },
     Acted { fault: FaultId, position: usize, step: Step, deeds: Vec<Deed>, errors: Vec<String> },
     Looked { view: View },
@@ -269,15 +268,15 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             What::Nemesis(step) => self.begin_step(step),
             What::Log(line) => {
                 let value = Value::Json(Box::new(line.as_ref().into()));
-                self.record(Kind::Info, Process::Nemesis, None, "log".into(), None, value, None);
+                self.record(Event { value, ..Event::new(Kind::Info, Process::Nemesis, "log") });
             }
         }
     }
 
     fn complete(&mut self, done: Done<K>) {
         match done {
-            Done::Called { thread, call, client, outcome } => {
-                self.returned(thread, &call, client, outcome)
+            Done::Called { thread, call, client, completion } => {
+                self.returned(thread, &call, client, completion);
             }
             Done::Viewed { position, view } => self.plan(position, view),
             Done::Acted { fault, position, step, deeds, errors } => {
@@ -289,19 +288,9 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     }
 
     /// Numbers, stores and announces one event.
-    #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
-    fn record(
-        &mut self,
-        kind: Kind,
-        process: Process,
-        node: Option<NodeName>,
-        f: Name,
-        key: Option<crate::op::Key>,
-        value: Value,
-        error: Option<Box<str>>,
-    ) {
+    fn record(&mut self, event: Event) {
         let index = self.ran.history.len() as u64;
-        let event = Event { index, time: self.now(), kind, process, node, f, key, value, error };
+        let event = Event { index, time: self.now(), ..event };
         self.sink.record(&event);
         self.schedule.observe(&event);
         self.work.observe(&Context::new(event.time, &self.threads), &event);
@@ -310,7 +299,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
 
     fn record_nemesis(&mut self, f: &str, record: &FaultRecord) {
         let value = record.to_value();
-        self.record(Kind::Info, Process::Nemesis, None, f.into(), None, value, None);
+        self.record(Event { value, ..Event::new(Kind::Info, Process::Nemesis, f) });
     }
 
     /// The first failure of the harness is sticky: the run heals, collects and ends.

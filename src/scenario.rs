@@ -180,7 +180,7 @@ mod tests {
         let targets: Vec<_> = scenario.faults.iter().map(|named| named.fault.aim()).collect();
         assert_eq!(targets, ["leader", "zookeeper2"]);
         assert!(scenario.faults.iter().all(|named| named.fault.lasts.to_string() == "2s"));
-        assert_eq!(scenario.workload.register.keys, 3);
+        assert_eq!(scenario.workload.register.map(|register| register.keys), Some(3));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checker::phases::{Mark, Phases};
 use crate::checker::{Anomaly, Budget, Checker, Finding, Verdict};
-use crate::cluster::{NodeState, View};
+use crate::cluster::{NodeState, Role, View};
 use crate::history::History;
 use crate::nemesis::{FaultRecord, Phase};
 use crate::op::{Kind, Nanos, NodeName, Process, SECOND};
@@ -127,10 +127,13 @@ fn ailing(view: &View) -> String {
         .filter(|(_, node)| node.state != NodeState::Serving)
         .map(|(name, node)| format!("{name} was {}", state(node.state)))
         .collect();
-    match view.leaders().map(|node| &**node).collect::<Vec<_>>().as_slice() {
-        [_] => {}
-        [] => words.push("nobody led".to_owned()),
-        many => words.push(format!("{} all claimed to lead", many.join(" and "))),
+    let roles: BTreeSet<Role> = view.nodes.values().map(|node| node.role).collect();
+    for role in roles.into_iter().filter(|role| role.elects()) {
+        match view.leaders(role).map(|node| &**node).collect::<Vec<_>>().as_slice() {
+            [_] => {}
+            [] => words.push(format!("no {role} led")),
+            many => words.push(format!("{} all claimed to lead", many.join(" and "))),
+        }
     }
     words.join(", ")
 }

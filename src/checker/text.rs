@@ -15,17 +15,8 @@ pub(crate) fn history(text: &str) -> History {
 
 /// A nemesis event with this record.
 pub(crate) fn record(seconds: f64, f: &str, record: &FaultRecord) -> Event {
-    Event {
-        index: 0,
-        time: nanos(seconds),
-        kind: Kind::Info,
-        process: Process::Nemesis,
-        node: None,
-        f: f.into(),
-        key: None,
-        value: record.to_value(),
-        error: None,
-    }
+    let (time, value) = (nanos(seconds), record.to_value());
+    Event { time, value, ..Event::new(Kind::Info, Process::Nemesis, f) }
 }
 
 /// The events of both in order of time, numbered anew.
@@ -59,6 +50,7 @@ fn event(index: u64, line: &str) -> Event {
         }),
         value: value(text),
         error: option("error=").map(Into::into),
+        route: None,
     }
 }
 

@@ -16,14 +16,21 @@ pub const CLIENTS: &str = "clients";
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     Zookeeper,
+    /// A kvrocks-controller: keeps the topology of a kvrocks cluster in ZooKeeper.
+    Controller,
+    /// A kvrocks data node.
+    Kvrocks,
 }
 
 impl Role {
-    pub const ALL: [Role; 1] = [Role::Zookeeper];
+    /// In the order in which a topology lists them.
+    pub const ALL: [Role; 3] = [Role::Zookeeper, Role::Controller, Role::Kvrocks];
 
     pub fn name(self) -> &'static str {
         match self {
             Role::Zookeeper => "zookeeper",
+            Role::Controller => "controller",
+            Role::Kvrocks => "kvrocks",
         }
     }
 
@@ -31,13 +38,16 @@ impl Role {
     pub fn client_port(self) -> (u16, Protocol) {
         match self {
             Role::Zookeeper => (2181, Protocol::Zookeeper),
+            Role::Controller => (9379, Protocol::Http),
+            Role::Kvrocks => (6666, Protocol::Resp),
         }
     }
 
     /// The TCP port that members open to their leader: closing it deposes the leader.
-    pub fn leader_port(self) -> u16 {
+    pub fn leader_port(self) -> Option<u16> {
         match self {
-            Role::Zookeeper => 2888,
+            Role::Zookeeper => Some(2888),
+            Role::Controller | Role::Kvrocks => None,
         }
     }
 
@@ -45,7 +55,24 @@ impl Role {
     pub fn peer_ports(self) -> &'static [u16] {
         match self {
             Role::Zookeeper => &[2888, 3888],
+            Role::Controller => &[],
+            Role::Kvrocks => &[6666],
         }
+    }
+
+    /// Exactly one of its nodes leads when all is well.
+    pub fn elects(self) -> bool {
+        match self {
+            Role::Zookeeper | Role::Controller => true,
+            Role::Kvrocks => false,
+        }
+    }
+}
+
+impl Role {
+    /// What a node of this role is called that has this number, from 1.
+    pub fn node_name(self, number: usize) -> NodeName {
+        format!("{self}{number}").into()
     }
 }
 

@@ -17,6 +17,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use futures::future::{join_all, try_join_all};
+use tokio::net::TcpStream;
+use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
 
 use crate::agent::protocol::Offsets;
 use crate::client::zookeeper::WireSession;
@@ -196,6 +198,7 @@ impl DockerCluster {
 
 impl Cluster for DockerCluster {
     type Session = WireSession;
+    type Stream = Compat<TcpStream>;
 
     fn lacks(&self) -> &[Ability] {
         &self.lacks
@@ -215,6 +218,21 @@ impl Cluster for DockerCluster {
         async move {
             let unknown = || CoordinationError::NotConnected(format!("there is no node {name}"));
             WireSession::connect(address.ok_or_else(unknown)?, session_timeout).await
+        }
+    }
+
+    fn dial(
+        &self,
+        node: &NodeName,
+        port: u16,
+    ) -> impl Future<Output = std::io::Result<Compat<TcpStream>>> + 'static {
+        let address = self.topology.node(node).map(|node| node.address);
+        let name = *node;
+        async move {
+            let unknown = || std::io::Error::other(format!("there is no node {name}"));
+            let stream = TcpStream::connect((address.ok_or_else(unknown)?, port)).await?;
+            stream.set_nodelay(true)?;
+            Ok(stream.compat())
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::{Context, Generator, Next, Step, Threads, What};
 use crate::name::Name;
-use crate::op::{Call, Event, Kind, Nanos, NodeName, Outcome, Process, Value};
+use crate::op::{Event, Kind, Nanos, NodeName, Outcome, Process, Value};
 
 /// An operation that the world is asked for.
 pub struct Asked<'a> {
@@ -52,7 +52,7 @@ pub fn simulate(
         threads,
         world,
         names: (0..nodes).map(|node| Name::from(format!("n{}", node + 1))).collect(),
-        fs: ["read", "write", "cas", "begin", "end", "log"].map(Name::from),
+        fs: ["begin", "end", "log"].map(Name::from),
         under_way: BTreeMap::new(),
         out: Simulated {
             invocations: vec![0; nodes],
@@ -69,7 +69,7 @@ struct Simulation<W> {
     world: W,
     names: Vec<NodeName>,
     /// Shared names of operations: an event is made for each, so they are not made anew.
-    fs: [Name; 6],
+    fs: [Name; 3],
     /// Completions to come, by time and then by invocation; without a thread it is the nemesis's.
     under_way: BTreeMap<(Nanos, usize), (Option<usize>, Outcome)>,
     out: Simulated,
@@ -184,12 +184,10 @@ impl<W: FnMut(&Asked) -> Option<Reply>> Simulation<W> {
     fn invocation(&self, what: &What, thread: Option<usize>) -> Event {
         let json = |value: serde_json::Value| Value::Json(Box::new(value));
         let (f, key, value) = match what {
-            What::Call(call @ Call::Read { .. }) => (0, Some(call.key()), call.value()),
-            What::Call(call @ Call::Write { .. }) => (1, Some(call.key()), call.value()),
-            What::Call(call @ Call::Cas { .. }) => (2, Some(call.key()), call.value()),
-            What::Nemesis(Step::Begin { fault }) => (3, None, Value::Int(*fault as i64)),
-            What::Nemesis(Step::End { fault }) => (4, None, Value::Int(*fault as i64)),
-            What::Log(text) => (5, None, json((**text).into())),
+            What::Call(call) => (call.f().into(), call.key(), call.value()),
+            What::Nemesis(Step::Begin { fault }) => (self.fs[0], None, Value::Int(*fault as i64)),
+            What::Nemesis(Step::End { fault }) => (self.fs[1], None, Value::Int(*fault as i64)),
+            What::Log(text) => (self.fs[2], None, json((**text).into())),
         };
         Event {
             index: 0,
@@ -197,10 +195,11 @@ impl<W: FnMut(&Asked) -> Option<Reply>> Simulation<W> {
             kind: if thread.is_some() { Kind::Invoke } else { Kind::Info },
             process: thread.map_or(Process::Nemesis, |thread| self.threads.process(thread)),
             node: thread.map(|thread| self.names[self.threads.node_of(thread)]),
-            f: self.fs[f],
+            f,
             key,
             value,
             error: None,
+            route: None,
         }
     }
 }
@@ -212,7 +211,7 @@ pub(super) mod testing {
     use std::fmt::Write;
 
     use super::*;
-    use crate::op::MILLISECOND;
+    use crate::op::{Call, MILLISECOND};
 
     pub fn read() -> Call {
         Call::Read { key: 0 }

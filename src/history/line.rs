@@ -59,6 +59,10 @@ pub fn write_line(out: &mut Vec<u8>, event: &Event) {
         out.extend_from_slice(b",\"error\":");
         text(out, error);
     }
+    if let Some(route) = &event.route {
+        out.extend_from_slice(b",\"route\":");
+        serde_json::to_writer(&mut *out, route).expect("plain data always serialises to memory");
+    }
     out.extend_from_slice(b"}\n");
 }
 

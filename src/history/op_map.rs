@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
 use crate::name::Name;
-use crate::op::{Event, Key, Kind, Process, Value};
+use crate::op::{Event, Key, Kind, Process, Route, Value};
 
 /// Why a line, or an EDN map, is no event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,7 +55,15 @@ pub fn event(json: &Json, position: u64, dialect: Dialect) -> Result<Event, Line
             Some(Json::String(text)) => Some(text.as_str().into()),
             Some(other) => Some(other.to_string().into()),
         },
+        route: route(map)?,
     })
+}
+
+/// Only our own histories have routes; what others put there is theirs.
+fn route(map: &Map<String, Json>) -> Result<Option<Box<Route>>, LineError> {
+    let found = map.get("route").filter(|json| json.get("hops").is_some());
+    let read = |json: &Json| serde_json::from_value(json.clone()).map(Box::new);
+    found.map(read).transpose().map_err(|_| wrong("route", "hops and a slot", found))
 }
 
 /// Enough of a value for an error message.

@@ -160,7 +160,7 @@ fn resign(scene: &Scene, rng: &mut Rng) -> Result<Plan, String> {
     let targets = scene.resolve(&Target::Leader, Among::Up, &[], rng)?;
     let action = |leader: &NodeName| {
         let links = scene.links_of(std::slice::from_ref(leader));
-        let port = scene.topology.node(leader).map(|node| node.role.leader_port());
+        let port = scene.topology.node(leader).and_then(|node| node.role.leader_port());
         (!links.is_empty()).then_some(Action::Sever { links, port })
     };
     let actions: Vec<Action> = targets.iter().filter_map(action).collect();

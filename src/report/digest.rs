@@ -224,6 +224,7 @@ mod tests {
             key: None,
             value: record.to_value(),
             error: None,
+            route: None,
         }
     }
 

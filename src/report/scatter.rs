@@ -119,6 +119,7 @@ mod tests {
                     key: None,
                     value: Value::Nil,
                     error: None,
+                    route: None,
                 });
             }
         }

@@ -203,6 +203,7 @@ mod tests {
             key: None,
             value,
             error: None,
+            route: None,
         }
     }
 

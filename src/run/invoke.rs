@@ -7,7 +7,7 @@ use futures::FutureExt;
 use super::{Done, Loop};
 use crate::cluster::{Client, Cluster};
 use crate::nemesis::Phase;
-use crate::op::{Call, Kind, Outcome};
+use crate::op::{Call, Completion, Event, Kind, Outcome};
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn invoke(&mut self, thread: usize, call: Call) {
@@ -15,8 +15,12 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         let node = self.nodes[self.threads.node_of(thread)];
         self.threads.take(thread);
         self.asked[thread].at = self.now();
-        let key = Some(call.key());
-        self.record(Kind::Invoke, process, Some(node), call.f().into(), key, call.value(), None);
+        self.record(Event {
+            node: Some(node),
+            key: call.key(),
+            value: call.value(),
+            ..Event::new(Kind::Invoke, process, call.f())
+        });
         let mut client = match self.clients[thread].take() {
             Some(client) => client,
             None => (self.make_client)(process, &node),
@@ -25,12 +29,14 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         self.running.push(
             async move {
                 match tokio::time::timeout(limit, client.invoke(&call)).await {
-                    Ok(outcome) => Done::Called { thread, call, client: Some(client), outcome },
+                    Ok(completion) => {
+                        Done::Called { thread, call, client: Some(client), completion }
+                    }
                     // The request may still be on its way: this client is not used again.
                     Err(_) => {
-                        let outcome =
-                            Outcome::Info(format!("no answer in {} s", limit.as_secs_f64()));
-                        Done::Called { thread, call, client: None, outcome }
+                        let why = format!("no answer in {} s", limit.as_secs_f64());
+                        let completion = Outcome::Info(why).into();
+                        Done::Called { thread, call, client: None, completion }
                     }
                 }
             }
@@ -43,7 +49,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         thread: usize,
         call: &Call,
         client: Option<K>,
-        outcome: Outcome,
+        Completion { outcome, route }: Completion,
     ) {
         let process = self.threads.process(thread);
         let node = Some(self.nodes[self.threads.node_of(thread)]);
@@ -52,7 +58,15 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             Outcome::Ok(value) => (value, None),
             Outcome::Fail(error) | Outcome::Info(error) => (call.value(), Some(error.into())),
         };
-        self.record(kind, process, node, call.f().into(), Some(call.key()), value, error);
+        let key = call.key();
+        self.record(Event {
+            node,
+            key,
+            value,
+            error,
+            route,
+            ..Event::new(kind, process, call.f())
+        });
         if kind == Kind::Ok && self.phase == Phase::Recover {
             self.asked[thread].answered |= self.asked[thread].at >= self.phase_since;
         }

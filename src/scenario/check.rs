@@ -150,10 +150,10 @@ fn absent<'a>(fault: &'a Fault, topology: &Topology) -> Option<&'a Target> {
 
 /// A fault that cannot be planned while all nodes serve and one leads can never be planned.
 fn plan_in_health(fault: &Fault, topology: &Topology) -> Result<(), String> {
-    let seen = |(position, name): (usize, &crate::op::NodeName)| {
-        let (state, leads) = (NodeState::Serving, position == 0);
-        (*name, NodeView { state, leads, epoch: None, detail: String::new() })
+    let seen = |node: &Node| {
+        let leads = topology.with_role(node.role).next() == Some(node);
+        (node.name, NodeView { leads, ..NodeView::new(node.role, NodeState::Serving, "") })
     };
-    let view = View { nodes: topology.names().enumerate().map(seen).collect() };
+    let view = View { nodes: topology.nodes.iter().map(seen).collect() };
     fault.plan(FaultId(1), topology, &view, &mut Rng::from_seed(0)).map(|_| ())
 }

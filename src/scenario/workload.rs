@@ -10,6 +10,7 @@ use crate::cluster::{Pattern, Protocol, Role};
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
 use crate::scenario::yaml::YamlError;
+use crate::workload::kvrocks::KvrocksOptions;
 use crate::workload::register::RegisterOptions;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,8 +20,15 @@ pub struct WorkloadSpec {
     pub services: BTreeMap<Role, usize>,
     /// The role whose leader is meant by the target `leader`.
     pub leader: Role,
-    /// Operations on registers; the first of what will be several kinds of client.
-    pub register: RegisterOptions,
+    /// Clients of ZooKeeper that work on registers in znodes. Either this or `kvrocks` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub register: Option<RegisterOptions>,
+    /// Clients of a kvrocks cluster and of its controllers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kvrocks: Option<KvrocksOptions>,
+    /// Settings of the services' own configuration, by role: `kvrocks: { migrate-type: raw-key-value }`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub config: BTreeMap<Role, BTreeMap<String, String>>,
     /// The request by which operations change something: what message faults hit that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Pattern>,
@@ -96,7 +104,8 @@ impl WorkloadSpec {
             let expected = format!("expected none or one of {}", names.join(", "));
             return flaw("anomaly", &format!("{expected}, found `{anomaly}`{near}"));
         }
-        match self.register.check() {
+        let Some(register) = &self.register else { return Ok(()) };
+        match register.check() {
             Ok(()) => Ok(()),
             Err(wrong) => {
                 let message = format!("expected {}, found {}", wrong.expected, wrong.found);

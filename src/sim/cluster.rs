@@ -145,24 +145,20 @@ impl SimCluster {
             match state {
                 NodeState::Serving | NodeState::Running if !world.reaches_clients(node) => {
                     let state = NodeState::Running;
-                    NodeView { state, leads: false, epoch: None, detail: "unreachable".into() }
+                    NodeView::new(Role::Zookeeper, state, "unreachable")
                 }
                 // Neither answers, so neither says anything of itself.
-                NodeState::Down => {
-                    NodeView { state, leads: false, epoch: None, detail: "down".into() }
+                NodeState::Down => NodeView::new(Role::Zookeeper, state, "down"),
+                NodeState::Paused => NodeView::new(Role::Zookeeper, state, "paused"),
+                NodeState::Serving | NodeState::Running => {
+                    let (mode, epoch, zxid) = (&status.mode, status.epoch, status.zxid);
+                    let detail = format!("{mode}, epoch {epoch}, zxid 0x{zxid:x}");
+                    NodeView {
+                        leads: status.leads,
+                        epoch: status.serving.then_some(u64::from(status.epoch)),
+                        ..NodeView::new(Role::Zookeeper, state, detail)
+                    }
                 }
-                NodeState::Paused => {
-                    NodeView { state, leads: false, epoch: None, detail: "paused".into() }
-                }
-                NodeState::Serving | NodeState::Running => NodeView {
-                    state,
-                    leads: status.leads,
-                    epoch: status.serving.then_some(u64::from(status.epoch)),
-                    detail: format!(
-                        "{}, epoch {}, zxid 0x{:x}",
-                        status.mode, status.epoch, status.zxid
-                    ),
-                },
             }
         })
     }
@@ -170,6 +166,7 @@ impl SimCluster {
 
 impl Cluster for SimCluster {
     type Session = ModelSession;
+    type Stream = futures::io::Cursor<Vec<u8>>;
 
     fn topology(&self) -> &Topology {
         &self.topology
@@ -185,6 +182,15 @@ impl Cluster for SimCluster {
             .map(|node| ModelSession::open(&self.world, node, session_timeout))
             .map_err(|error| CoordinationError::NotConnected(error.to_string()));
         async move { session?.await }
+    }
+
+    fn dial(
+        &self,
+        node: &NodeName,
+        port: u16,
+    ) -> impl Future<Output = std::io::Result<Self::Stream>> + 'static {
+        let refused = std::io::Error::other(format!("nothing listens at {node}:{port}"));
+        async move { Err(refused) }
     }
 
     async fn view(&self) -> View {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use stormglass::cluster::{
     Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link, MultiOp,
-    MultiResult, NodeState, Proof, SessionEvent, Watch, WatchKind, Watched,
+    MultiResult, NodeState, Proof, Role, SessionEvent, Watch, WatchKind, Watched,
 };
 use stormglass::docker::doctor::{Grade, examine};
 use stormglass::docker::{
@@ -39,7 +39,7 @@ async fn healthy(cluster: &DockerCluster) {
 }
 
 async fn leader(cluster: &DockerCluster) -> NodeName {
-    *cluster.view().await.leaders().next().expect("a leader")
+    *cluster.view().await.leaders(Role::Zookeeper).next().expect("a leader")
 }
 
 fn node(index: usize) -> NodeName {
@@ -167,7 +167,7 @@ fn a_leader_is_cut_off_and_joined_again() {
         let unanswered = session.set("/p", b"lost", None).await.expect_err("no quorum");
         assert!(!unanswered.surely_not_done(), "{unanswered:?}");
         let elected = async {
-            while cluster.view().await.leaders().all(|name| *name == old) {
+            while cluster.view().await.leaders(Role::Zookeeper).all(|name| *name == old) {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };

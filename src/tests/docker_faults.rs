@@ -9,7 +9,7 @@ mod session;
 
 use std::time::Duration;
 
-use stormglass::cluster::{Action, Applied, Cluster, Proof};
+use stormglass::cluster::{Action, Applied, Cluster, Proof, Role};
 use stormglass::docker::DockerCluster;
 use stormglass::op::NodeName;
 
@@ -39,5 +39,5 @@ async fn healthy(cluster: &DockerCluster) {
 }
 
 async fn leader(cluster: &DockerCluster) -> NodeName {
-    *cluster.view().await.leaders().next().expect("a leader")
+    *cluster.view().await.leaders(Role::Zookeeper).next().expect("a leader")
 }

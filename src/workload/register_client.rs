@@ -12,7 +12,7 @@ use std::future::Future;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Client, Coordination, CoordinationError, CreateMode, SessionEvent};
-use crate::op::{Call, Outcome, Value};
+use crate::op::{Call, Completion, Outcome, Value};
 use failure::Failure;
 
 /// All znodes of the workload lie under this one.
@@ -55,7 +55,18 @@ where
     F: Fn() -> Connecting,
     Connecting: Future<Output = Result<C, CoordinationError>>,
 {
-    async fn invoke(&mut self, call: &Call) -> Outcome {
+    async fn invoke(&mut self, call: &Call) -> Completion {
+        self.perform(call).await.into()
+    }
+}
+
+impl<C, F, Connecting> RegisterClient<C, F>
+where
+    C: Coordination,
+    F: Fn() -> Connecting,
+    Connecting: Future<Output = Result<C, CoordinationError>>,
+{
+    async fn perform(&mut self, call: &Call) -> Outcome {
         // Taken out, so that a session whose operation is abandoned half-way is not used again.
         let session = match self.session.take().filter(is_alive) {
             Some(session) => session,
@@ -68,6 +79,7 @@ where
             Call::Read { key } => self.read(&session, &path(*key)).await,
             Call::Write { key, value } => write(&session, &path(*key), *value).await,
             Call::Cas { key, from, to } => cas(&session, &path(*key), *from, *to).await,
+            other => Err(Failure::refused(format!("znodes have no `{}`", other.f()))),
         };
         let over = result.as_ref().is_err_and(|failure| failure.ends_session);
         self.session = Some(session).filter(|session| !over && is_alive(session));

@@ -10,7 +10,10 @@ use crate::op::Event;
 fn view(seconds: f64, states: [NodeState; 2], leaders: [bool; 2]) -> Event {
     let nodes = ["n1", "n2"].into_iter().zip(states).zip(leaders);
     let nodes = nodes.map(|((name, state), leads)| {
-        (name.into(), NodeView { state, leads, epoch: None, detail: "mode=…".to_owned() })
+        (
+            name.into(),
+            NodeView { leads, ..NodeView::new(Role::Zookeeper, state, "mode=…".to_owned()) },
+        )
     });
     record(seconds, "view", &FaultRecord::View { view: View { nodes: nodes.collect() } })
 }

@@ -6,7 +6,7 @@ use bollard::models::ContainerState;
 use futures::future::join_all;
 
 use crate::client::zookeeper::{Srvr, srvr};
-use crate::cluster::{NodeState, NodeView, View};
+use crate::cluster::{NodeState, NodeView, Role, View};
 use crate::docker::cluster::DockerNode;
 use crate::docker::engine::{Engine, words};
 use crate::docker::node;
@@ -31,29 +31,31 @@ pub(super) async fn view(engine: &Engine, nodes: &[DockerNode]) -> View {
 fn judge(state: &ContainerState, answer: std::io::Result<Srvr>) -> NodeView {
     if state.paused == Some(true) {
         let detail = "frozen".to_owned();
-        return NodeView { state: NodeState::Paused, leads: false, epoch: None, detail };
+        return NodeView::new(Role::Zookeeper, NodeState::Paused, detail);
     }
     if state.running != Some(true) {
         return down(format!("exit code {}", state.exit_code.unwrap_or_default()));
     }
     match answer {
-        Ok(Srvr::Serving { mode, zxid, version }) => NodeView {
-            state: NodeState::Serving,
-            leads: mode.leads(),
-            epoch: Some((zxid >> 32) as u64),
-            detail: format!("{} zxid={zxid:#x} version={version}", mode.name()),
-        },
+        Ok(Srvr::Serving { mode, zxid, version }) => {
+            let detail = format!("{} zxid={zxid:#x} version={version}", mode.name());
+            NodeView {
+                leads: mode.leads(),
+                epoch: Some((zxid >> 32) as u64),
+                ..NodeView::new(Role::Zookeeper, NodeState::Serving, detail)
+            }
+        }
         Ok(Srvr::NotServing) => running("no quorum".to_owned()),
         Err(error) => running(error.to_string()),
     }
 }
 
 fn running(detail: String) -> NodeView {
-    NodeView { state: NodeState::Running, leads: false, epoch: None, detail }
+    NodeView::new(Role::Zookeeper, NodeState::Running, detail)
 }
 
 fn down(detail: String) -> NodeView {
-    NodeView { state: NodeState::Down, leads: false, epoch: None, detail }
+    NodeView::new(Role::Zookeeper, NodeState::Down, detail)
 }
 
 #[cfg(test)]

@@ -41,6 +41,10 @@ pub fn write_edn(out: &mut Vec<u8>, event: &Event, keys: Keys) {
             text(out, value);
         }
     }
+    if let Some(route) = &event.route {
+        out.extend_from_slice(b", :route ");
+        write_json(out, &serde_json::to_value(route).expect("a route is plain data"));
+    }
     out.extend_from_slice(b"}\n");
 }
 

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::checker::text::{merge, record};
-use crate::cluster::{Action, Applied, Check, FaultId, NodeState, NodeView, Proof, View};
+use crate::cluster::{Action, Applied, Check, FaultId, NodeState, NodeView, Proof, Role, View};
 use crate::nemesis::{Deed, FaultRecord, Pace, Phase};
 use crate::op::{Event, SECOND};
 
@@ -17,8 +17,8 @@ fn view(line: &str) -> Event {
     for name in ["a", "b", "c"] {
         let word = leaders.iter().find(|word| word.starts_with(name));
         let epoch = word.and_then(|word| word[1..].parse().ok());
-        let (state, detail) = (NodeState::Serving, String::new());
-        let node = NodeView { state, leads: word.is_some(), epoch, detail };
+        let serving = NodeView::new(Role::Zookeeper, NodeState::Serving, "");
+        let node = NodeView { leads: word.is_some(), epoch, ..serving };
         // All of one role: node1, node2, node3.
         let number = (name.as_bytes()[0] - b'a' + 1).to_string();
         view.nodes.insert(format!("node{number}").as_str().into(), node);

@@ -51,8 +51,14 @@ fn a_plan_arms_only_taps_that_were_asked_for() {
             .map(|name| {
                 let state = crate::cluster::NodeState::Serving;
                 let leads = &**name == "zookeeper2";
-                let seen =
-                    crate::cluster::NodeView { state, leads, epoch: None, detail: String::new() };
+                let seen = crate::cluster::NodeView {
+                    leads,
+                    ..crate::cluster::NodeView::new(
+                        crate::cluster::Role::Zookeeper,
+                        state,
+                        String::new(),
+                    )
+                };
                 (*name, seen)
             })
             .collect(),

@@ -45,5 +45,6 @@ pub fn on_links(
 
 /// Members of one service meet at their leader's port, others come as clients.
 fn default_port(opener: &Node, server: &Node) -> u16 {
-    if opener.role == server.role { server.role.leader_port() } else { server.role.client_port().0 }
+    let leader_port = server.role.leader_port().filter(|_| opener.role == server.role);
+    leader_port.unwrap_or(server.role.client_port().0)
 }

@@ -27,7 +27,7 @@ fn view(topology: &Topology, leader: Option<usize>) -> View {
     let nodes = topology.names().enumerate().map(|(position, name)| {
         let leads = leader == Some(position + 1);
         let state = NodeState::Serving;
-        (*name, NodeView { state, leads, epoch: None, detail: String::new() })
+        (*name, NodeView { leads, ..NodeView::new(Role::Zookeeper, state, String::new()) })
     });
     View { nodes: nodes.collect() }
 }

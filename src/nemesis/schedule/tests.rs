@@ -1,7 +1,7 @@
 //! Schedules, driven by hand.
 
 use super::*;
-use crate::cluster::{NodeState, NodeView, View};
+use crate::cluster::{NodeState, NodeView, Role, View};
 use crate::duration::Span;
 use crate::nemesis::fault::{FaultKind, Order};
 use crate::nemesis::target::Target;
@@ -42,8 +42,8 @@ fn steps(schedule: &mut Schedule, from: Nanos) -> Vec<(u64, Step)> {
 
 fn seen(time: Nanos, leaders: &[(&str, u64)]) -> Event {
     let node = |(name, epoch): &(&str, u64)| {
-        let state = NodeState::Serving;
-        let view = NodeView { state, leads: true, epoch: Some(*epoch), detail: String::new() };
+        let serving = NodeView::new(Role::Zookeeper, NodeState::Serving, "");
+        let view = NodeView { leads: true, epoch: Some(*epoch), ..serving };
         ((*name).into(), view)
     };
     let view = View { nodes: leaders.iter().map(node).collect() };
@@ -61,6 +61,7 @@ fn told(time: Nanos, record: &FaultRecord) -> Event {
         key: None,
         value: record.to_value(),
         error: None,
+        route: None,
     }
 }
 

@@ -18,6 +18,7 @@ fn history(records: &[(u64, &str, FaultRecord)]) -> History {
             key: None,
             value: record.to_value(),
             error: None,
+            route: None,
         });
     }
     history

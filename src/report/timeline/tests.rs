@@ -18,6 +18,7 @@ fn history(lines: &[Line]) -> History {
         key: Some(Key::Int(1)),
         value: Value::Int(7),
         error: None,
+        route: None,
     };
     let mut events: Vec<Event> = Vec::new();
     for line in lines {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cluster::{
     Action, CLIENTS, Clock, Cluster, Effect, FaultId, Form, Link, Manner, MessageRule, NodeState,
-    Refusal, SessionPick, Side, Tap, Toxic, View,
+    Refusal, Role, SessionPick, Side, Tap, Toxic, View,
 };
 use crate::duration::Span;
 use crate::op::NodeName;
@@ -103,7 +103,7 @@ impl<'a> Anything<'a> {
     /// Some links of one node, which leads if somebody does and chance wants it.
     fn links(&mut self, view: &View) -> BTreeSet<Link> {
         let names = self.names();
-        let leader = view.leaders().next().copied();
+        let leader = view.leaders(Role::Zookeeper).next().copied();
         let drawn = *self.rng.pick(&names).unwrap();
         let centre = leader.filter(|_| self.rng.chance(0.5)).unwrap_or(drawn);
         let mut others: Vec<NodeName> =
@@ -131,7 +131,7 @@ impl<'a> Anything<'a> {
 
     /// Connections that are there if all is well: of clients, or to the leader.
     fn sever(&mut self, view: &View, node: NodeName) -> Action {
-        let leader = view.leaders().next().copied().filter(|leader| *leader != node);
+        let leader = view.leaders(Role::Zookeeper).next().copied().filter(|leader| *leader != node);
         let (other, port) = match leader.filter(|_| self.rng.chance(0.5)) {
             Some(leader) => (leader, *self.rng.pick(&[None, Some(2888)]).unwrap()),
             None => (CLIENTS.into(), *self.rng.pick(&[None, Some(2181)]).unwrap()),

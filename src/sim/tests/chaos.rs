@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::anything::Anything;
-use crate::cluster::{Action, Applied, Cluster, FaultId, Link};
+use crate::cluster::{Action, Applied, Cluster, FaultId, Link, Role};
 use crate::op::NodeName;
 use crate::rng::Rng;
 use crate::sim::SimCluster;
@@ -46,7 +46,7 @@ pub async fn rage_in_every_way(cluster: Rc<SimCluster>, mut rng: Rng, span: Dura
 
 async fn plan(cluster: &SimCluster, rng: &mut Rng, fault: FaultId) -> Vec<Action> {
     let mut names: Vec<NodeName> = cluster.topology().names().cloned().collect();
-    let leader = cluster.view().await.leaders().next().cloned();
+    let leader = cluster.view().await.leaders(Role::Zookeeper).next().cloned();
     rng.shuffle(&mut names);
     // Leaders make the best victims.
     if let Some(leader) = leader

@@ -10,7 +10,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, join_all};
 use stormglass::cluster::{
-    Cluster, Coordination, CoordinationError, CreateMode, SessionEvent, Watch, WatchEvent, Watched,
+    Cluster, Coordination, CoordinationError, CreateMode, Role, SessionEvent, Watch, WatchEvent,
+    Watched,
 };
 use stormglass::op::NodeName;
 
@@ -57,7 +58,7 @@ struct Player<'a, C: Cluster> {
 /// Plays the script below a root of its own. The cluster must be healthy.
 pub async fn play<C: Cluster>(cluster: &C, script: &Script) -> Played<Trace> {
     let view = cluster.view().await;
-    let leader = *view.leaders().next().ok_or_else(|| broken("nobody leads"))?;
+    let leader = *view.leaders(Role::Zookeeper).next().ok_or_else(|| broken("nobody leads"))?;
     let mut player = Player {
         cluster,
         labels: Labels::new(format!("/seed-{}", script.seed)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stormglass::cluster::{
     Action, CLIENTS, Clock, Effect, FaultId, Form, Link, Manner, MessageRule, NodeState, Refusal,
-    SessionPick, Side, Tap, Toxic, View,
+    Role, SessionPick, Side, Tap, Toxic, View,
 };
 use stormglass::duration::Span;
 use stormglass::op::NodeName;
@@ -105,7 +105,7 @@ impl Anything<'_> {
 
     /// Connections that are there as long as all is well.
     fn sever(&mut self) -> Option<Action> {
-        let leader = self.view.leaders().next().copied()?;
+        let leader = self.view.leaders(Role::Zookeeper).next().copied()?;
         let serving = self.serving()?;
         let (other, port) = match serving == leader {
             true => (CLIENTS.into(), 2181),

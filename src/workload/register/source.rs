@@ -92,6 +92,7 @@ mod tests {
                     Outcome::Ok(call.value())
                 }
                 Call::Cas { .. } => Outcome::Fail("another value".into()),
+                _ => return None,
             };
             Some(Reply { after: 2 * MILLISECOND, outcome })
         }

@@ -140,6 +140,7 @@ impl Simulation {
             Call::Write { value, .. } => self.state = Value::Int(*value),
             Call::Cas { from, .. } if self.state != Value::Int(*from) => return None,
             Call::Cas { to, .. } => self.state = Value::Int(*to),
+            _ => return None,
         }
         Some(call.value())
     }
@@ -166,9 +167,10 @@ impl Simulation {
             process: Process::Client(self.clients[index].process),
             node: Some(format!("n{}", index + 1).into()),
             f: call.f().into(),
-            key: Some(call.key()),
+            key: call.key(),
             value,
             error: None,
+            route: None,
         });
     }
 }

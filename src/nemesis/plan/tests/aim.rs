@@ -92,7 +92,7 @@ fn a_process_that_another_fault_has_just_taken_is_not_picked() {
         let plan = pause.plan(FaultId(2), &topology, &held, &mut Rng::from_seed(seed));
         assert_eq!(plan.expect("one is left").targets, [node(2)]);
     }
-    assert!(held.leaders().eq(&[node(1)]), "who leads is what was seen");
+    assert!(held.leaders(Role::Zookeeper).eq(&[node(1)]), "who leads is what was seen");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::lab::{TIMEOUT, create, milliseconds, sleep, text, with_ensemble, with_variant};
 use crate::cluster::{
-    Action, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link, NodeState,
+    Action, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link, NodeState, Role,
     SessionEvent, Watch, WatchKind, Watched,
 };
 use crate::sim::Variant;
@@ -238,14 +238,14 @@ fn without_a_quorum_nobody_leads() {
         }
         sleep(Duration::from_secs(5)).await;
         let view = lab.cluster.view().await;
-        assert_eq!(view.leaders().count(), 0);
+        assert_eq!(view.leaders(Role::Zookeeper).count(), 0);
         assert_eq!(view.nodes[&leader].state, NodeState::Running);
         let refused = lab.cluster.connect(&leader, TIMEOUT).await;
         assert!(matches!(refused, Err(CoordinationError::NotConnected(_))));
         lab.start(&followers[0]).await;
         for _ in 0..600 {
             sleep(milliseconds(100)).await;
-            if lab.cluster.view().await.leaders().count() == 1 {
+            if lab.cluster.view().await.leaders(Role::Zookeeper).count() == 1 {
                 return;
             }
         }

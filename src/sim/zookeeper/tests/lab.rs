@@ -5,7 +5,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use crate::cluster::{
-    Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link,
+    Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link, Role,
 };
 use crate::op::NodeName;
 use crate::rng::Rng;
@@ -50,7 +50,7 @@ impl Lab {
     }
 
     pub async fn leader(&self) -> NodeName {
-        self.cluster.view().await.leaders().next().cloned().expect("somebody leads")
+        self.cluster.view().await.leaders(Role::Zookeeper).next().cloned().expect("somebody leads")
     }
 
     pub async fn followers(&self) -> Vec<NodeName> {
@@ -120,7 +120,7 @@ impl Lab {
     pub async fn led_by_another(&self, than: &NodeName) -> NodeName {
         for _ in 0..1200 {
             let view = self.cluster.view().await;
-            if let Some(leader) = view.leaders().find(|leader| *leader != than) {
+            if let Some(leader) = view.leaders(Role::Zookeeper).find(|leader| *leader != than) {
                 return *leader;
             }
             sleep(milliseconds(100)).await;

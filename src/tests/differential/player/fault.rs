@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use stormglass::cluster::{
-    Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link,
+    Action, Applied, Cluster, Coordination, CoordinationError, CreateMode, FaultId, Link, Role,
     SessionEvent,
 };
 use stormglass::op::NodeName;
@@ -62,7 +62,7 @@ impl<C: Cluster> Player<'_, C> {
 
     async fn kill_and_start(&self, node: &NodeName, change: &Change) -> Played<Reply> {
         self.act(Action::Kill { node: *node }).await?;
-        while self.cluster.view().await.leaders().all(|leader| leader == node) {
+        while self.cluster.view().await.leaders(Role::Zookeeper).all(|leader| leader == node) {
             tokio::time::sleep(LOOK_EVERY).await;
         }
         let reply = self.meanwhile(node, change).await?;
@@ -89,7 +89,8 @@ impl<C: Cluster> Player<'_, C> {
     async fn settle(&mut self) -> Played<Vec<Fired>> {
         loop {
             let view = self.cluster.view().await;
-            let leader = view.leaders().next().filter(|_| view.is_healthy()).cloned();
+            let leader =
+                view.leaders(Role::Zookeeper).next().filter(|_| view.is_healthy()).cloned();
             if let Some(leader) = leader {
                 self.leader = leader;
                 match self.barrier_for_all().await {
