@@ -7,7 +7,7 @@ use std::time::Instant;
 use stormglass::cluster::Client;
 use stormglass::conclude::{Limits, conclude};
 use stormglass::generator::{Context, calls, limit, sequence};
-use stormglass::op::{Call, Event, NodeName, Outcome, Process, SECOND};
+use stormglass::op::{Call, Completion, Event, NodeName, Outcome, Process, SECOND};
 use stormglass::play::play;
 use stormglass::rng::Rng;
 use stormglass::run::{Interrupt, Ran, Settings, Sink, Work, run};
@@ -21,8 +21,8 @@ const OPERATIONS: u64 = 1_000_000;
 struct Nobody;
 
 impl Client for Nobody {
-    async fn invoke(&mut self, call: &Call) -> Outcome {
-        Outcome::Ok(call.value())
+    async fn invoke(&mut self, call: &Call) -> Completion {
+        Outcome::Ok(call.value()).into()
     }
 }
 

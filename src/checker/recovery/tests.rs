@@ -61,7 +61,7 @@ fn no_healthy_view_in_time_is_no_recovery() {
         BOTH,
         vec![view(14.0, [NodeState::Serving, NodeState::Running], [false, false]), healthy(15.5)],
         expect![[r#"
-            invalid: 5.000 s after every fault was healed, n2 was running without serving, nobody led
+            invalid: 5.000 s after every fault was healed, n2 was running without serving, no zookeeper led
             no-recovery ["n2"] ["n1: serving: mode=…", "n2: running without serving: mode=…"]
         "#]],
     );
