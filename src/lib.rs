@@ -13,6 +13,7 @@ pub mod docker;
 pub mod duration;
 pub mod generator;
 pub mod history;
+pub mod http;
 pub mod name;
 pub mod nemesis;
 pub mod op;
