@@ -29,7 +29,6 @@ fn generator_alone() -> f64 {
     let mut threads = Threads::new(30, 5);
     let mut time = 0;
     let mut done = 0;
-    let f = stormglass::name::Name::from("write");
     let mut event = Event::new(Kind::Invoke, threads.process(0), "write");
     let start = Instant::now();
     loop {

@@ -13,6 +13,7 @@ pub mod docker;
 pub mod duration;
 pub mod generator;
 pub mod history;
+pub mod http;
 pub mod key_space;
 pub mod name;
 pub mod nemesis;
@@ -28,7 +29,6 @@ pub mod run;
 pub mod run_log;
 pub mod scenario;
 pub mod sim;
-
 pub mod store;
 pub mod wire;
 pub mod workload;
