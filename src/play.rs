@@ -35,6 +35,7 @@ pub async fn play<C: Cluster>(
         main: spec.time.nanos(),
         recover_within: spec.recover_within.nanos(),
         faults: scenario.faults.clone(),
+        leader: spec.leader,
         script: scenario.script.clone(),
         turns: scenario.turns.clone(),
         rng: rng.fork("run"),
