@@ -71,6 +71,7 @@ fn no_op_client() -> (Ran, f64, u64) {
         operation_timeout: 5 * SECOND,
         main: 3600 * SECOND,
         recover_within: SECOND,
+        leader: stormglass::cluster::Role::Zookeeper,
         faults: Vec::new(),
         script: None,
         turns: Default::default(),
