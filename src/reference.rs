@@ -8,6 +8,8 @@ pub mod controller;
 pub mod host;
 pub mod kvrocks;
 pub mod process;
+#[cfg(test)]
+pub mod testing;
 mod variant;
 
 pub use variant::{ControllerVariant, NodeVariant, UnknownVariant};
