@@ -6,6 +6,7 @@
 mod config;
 mod connection;
 mod node;
+pub mod store;
 
 use std::rc::Rc;
 
