@@ -15,6 +15,7 @@ mod logs;
 mod network;
 mod node;
 mod owner;
+mod question;
 pub mod self_image;
 mod subnet;
 mod sweep;

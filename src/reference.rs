@@ -5,6 +5,8 @@
 //! fixes and planted bugs beside them as named variants.
 
 pub mod host;
+pub mod kvrocks;
+pub mod process;
 mod variant;
 
 pub use variant::{ControllerVariant, NodeVariant, UnknownVariant};

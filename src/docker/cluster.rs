@@ -23,8 +23,8 @@ use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
 use crate::agent::protocol::Offsets;
 use crate::client::zookeeper::WireSession;
 use crate::cluster::{
-    Ability, Action, Applied, Cluster, CoordinationError, Mechanism, Needs, Observed, Topology,
-    View,
+    Ability, Action, Applied, Cluster, CoordinationError, Mechanism, Needs, Observed, Role,
+    Topology, View,
 };
 use crate::docker::agent::{Agent, Notice};
 use crate::docker::engine::{Engine, is_missing};
@@ -116,6 +116,7 @@ pub struct DockerCluster {
 /// The containers of one node.
 struct DockerNode {
     name: NodeName,
+    role: Role,
     client_address: std::net::SocketAddr,
     hold: String,
     service: String,

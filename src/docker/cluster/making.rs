@@ -136,6 +136,6 @@ impl Making<'_> {
         let log = LogStream::follow(self.engine, node.name, &service, &folder, watch).await;
         let log = log.with_context(|| format!("write the log in {}", folder.display()))?;
         let client_address = zookeeper::client_address(node.address);
-        Ok(DockerNode { name: node.name, client_address, hold, service, log })
+        Ok(DockerNode { name: node.name, role: node.role, client_address, hold, service, log })
     }
 }
