@@ -54,7 +54,7 @@ impl Sink for Nowhere {
 }
 
 fn spec(servers: usize, seed: u64) -> SimSpec {
-    SimSpec { servers, variant: Variant::AsShipped, rng: Rng::from_seed(seed).fork("sim") }
+    SimSpec::ensemble(servers, Variant::AsShipped, Rng::from_seed(seed).fork("sim"))
 }
 
 /// A million writes by thirty clients, each recorded, encoded and written.
@@ -71,6 +71,7 @@ fn no_op_client() -> (Ran, f64, u64) {
         operation_timeout: 5 * SECOND,
         main: 3600 * SECOND,
         recover_within: SECOND,
+        leader: stormglass::cluster::Role::Zookeeper,
         faults: Vec::new(),
         script: None,
         turns: Default::default(),

@@ -62,6 +62,7 @@ impl<'a, C: Cluster> Play<'a, C> {
             main: spec.time.nanos(),
             recover_within: spec.recover_within.nanos(),
             faults: self.scenario.faults.clone(),
+            leader: spec.leader,
             script: self.scenario.script.clone(),
             turns: self.scenario.turns.clone(),
             rng: rng.fork("run"),

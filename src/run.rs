@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 
 pub use sink::{Interrupt, Sink};
 
-use crate::cluster::{Action, Check, Client, Cluster, Concerning, FaultId, Observed, View};
+use crate::cluster::{Action, Check, Client, Cluster, Concerning, FaultId, Observed, Role, View};
 use crate::generator::{Context, Crew, Generator, Next, Step, Threads, To, What};
 use crate::history::History;
 use crate::nemesis::{Deed, Entry, FaultRecord, Phase, Schedule, Script, Turns};
@@ -35,6 +35,8 @@ pub struct Settings {
     pub main: Nanos,
     pub recover_within: Nanos,
     pub faults: Vec<NamedFault>,
+    /// Whose leader faults mean that name no role.
+    pub leader: Role,
     /// A schedule that is given, in place of `faults`.
     pub script: Option<Script>,
     /// Of nemeses whose faults come one at a time.
@@ -79,7 +81,7 @@ pub struct Ran {
 /// Something that was under way and has ended.
 enum Done<K> {
     Called { thread: usize, call: Call, client: Option<K>, completion: Completion },
-    Viewed { position: usize, view: View },
+    Viewed { position: usize, view: View, session: Option<i64> },
     Acted { fault: FaultId, position: usize, step: Step, deeds: Vec<Deed>, errors: Vec<String> },
     Looked { view: View },
     Verified { fault: FaultId, check: Check },
@@ -169,7 +171,10 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         work_done: false,
         schedule: match &settings.script {
             Some(script) => Schedule::scripted(script, settings.main),
-            None => Schedule::new(entries, &settings.turns, settings.main, &rng),
+            None => {
+                let (turns, leader) = (&settings.turns, settings.leader);
+                Schedule::new(entries, turns, leader, settings.main, &rng)
+            }
         },
         rng: settings.rng.fork("nemesis"),
         next_fault: 1,
@@ -291,7 +296,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             Done::Called { thread, call, client, completion } => {
                 self.returned(thread, &call, client, completion);
             }
-            Done::Viewed { position, view } => self.plan(position, view),
+            Done::Viewed { position, view, session } => self.plan(position, view, session),
             Done::Acted { fault, position, step, deeds, errors } => {
                 self.acted(fault, position, step, deeds, errors);
             }

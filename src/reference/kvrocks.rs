@@ -5,7 +5,9 @@
 
 mod config;
 mod connection;
+pub mod log;
 mod node;
+pub mod store;
 
 use std::rc::Rc;
 
