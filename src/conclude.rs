@@ -132,7 +132,7 @@ pub fn conclude(
         world: scenario.world.name().to_owned(),
         workload: scenario.name.clone(),
         nemesis: scenario.nemesis.clone(),
-        variant: scenario.variant.clone(),
+        variant: scenario.variants(),
         ops: count_operations(history),
         dropped: told.dropped,
         checkers: findings,

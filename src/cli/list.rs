@@ -51,11 +51,9 @@ impl What {
                 .map(|kind| (kind.name.to_owned(), kind.description.to_owned()))
                 .collect(),
             What::Services => super::images::services(),
-            What::Variants => crate::sim::Variant::ALL
-                .iter()
-                .map(|variant| {
-                    (format!("zookeeper={}", variant.name()), variant.description().to_owned())
-                })
+            What::Variants => crate::scenario::known_variants()
+                .into_iter()
+                .map(|known| (format!("{}={}", known.role, known.name), known.about.to_owned()))
                 .collect(),
         })
     }
