@@ -5,6 +5,7 @@
 
 mod config;
 mod connection;
+pub mod log;
 mod node;
 pub mod store;
 

@@ -160,7 +160,8 @@ log: {level: info, filename: /dev/null, max_backups: 3}
 
     #[test]
     fn what_is_left_out_is_as_in_the_real_one() {
-        let yaml = "storage_type: zookeeper\nzookeeper: {addrs: ['10.0.0.10:2181'], elect_path: /a/b}";
+        let yaml =
+            "storage_type: zookeeper\nzookeeper: {addrs: ['10.0.0.10:2181'], elect_path: /a/b}";
         let config = parse(yaml).expect("sound");
         assert_eq!(config.addr.to_string(), "127.0.0.1:9379");
         assert_eq!(config.elect_path, "/a/b");

@@ -113,7 +113,12 @@ impl Cluster {
             slot_ranges: vec![share],
             ..Shard::default()
         });
-        Ok(Cluster { version: 1, name: name.to_owned(), shards: shards.collect(), znode_version: 0 })
+        Ok(Cluster {
+            version: 1,
+            name: name.to_owned(),
+            shards: shards.collect(),
+            znode_version: 0,
+        })
     }
 
     pub fn shard(&self, index: i64) -> Result<&Shard, Failure> {
@@ -185,7 +190,10 @@ mod tests {
         let cluster: Cluster = serde_json::from_str(RECORDED).expect("sound");
         assert_eq!(json(&cluster), RECORDED);
         assert!(cluster.shards[0].is_migrating() && !cluster.shards[1].is_servicing());
-        assert_eq!(cluster.shards[0].master().map(|node| node.addr.as_str()), Some("10.0.0.31:6666"));
+        assert_eq!(
+            cluster.shards[0].master().map(|node| node.addr.as_str()),
+            Some("10.0.0.31:6666")
+        );
     }
 
     #[test]

@@ -155,7 +155,10 @@ mod tests {
         assert_eq!(text(&without(&[range("0-8191")], range("110"))), "0-109,111-8191");
         assert_eq!(text(&without(&[range("0-3"), range("5-9")], range("2-6"))), "0-1,7-9");
         assert_eq!(text(&without(&[range("4")], range("4"))), "");
-        assert_eq!(text(&with(&[range("110"), range("8192-16383")], range("111"))), "110-111,8192-16383");
+        assert_eq!(
+            text(&with(&[range("110"), range("8192-16383")], range("111"))),
+            "110-111,8192-16383"
+        );
         assert_eq!(text(&with(&[], range("16000-16010"))), "16000-16010");
     }
 
