@@ -133,6 +133,7 @@ pub fn conclude(
         workload: scenario.name.clone(),
         nemesis: scenario.nemesis.clone(),
         variant: scenario.variants(),
+        images: scenario.images.clone(),
         ops: count_operations(history),
         dropped: told.dropped,
         checkers: findings,
