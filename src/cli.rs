@@ -11,6 +11,7 @@ mod images;
 mod list;
 mod report;
 mod run;
+mod serve;
 
 use std::ffi::OsString;
 
@@ -67,6 +68,9 @@ enum Command {
     /// The hand inside the host; started by runs in a container of their own
     #[command(hide = true)]
     Agent(crate::agent::AgentArguments),
+    /// A server of our own; started in containers
+    #[command(hide = true)]
+    Serve(serve::Arguments),
     /// Keeps a node's network namespace; started by runs
     #[command(hide = true)]
     Hold,
@@ -95,6 +99,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments),
         Command::Agent(arguments) => crate::agent::run(arguments),
+        Command::Serve(arguments) => serve::serve(arguments),
         Command::Hold => crate::agent::hold(),
         Command::Supervise(arguments) => crate::agent::supervise(&arguments),
     }

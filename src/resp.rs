@@ -3,10 +3,13 @@
 //! <https://redis.io/docs/latest/develop/reference/protocol-spec/>. Pure; whatever comes in, memory is
 //! bounded and nothing panics.
 
+mod slot;
 #[cfg(test)]
 mod tests;
 
 use bytes::Bytes;
+
+pub use slot::{SLOTS, slot_of};
 
 /// A bulk string may be so long.
 pub const LONGEST_BULK: usize = 512 << 20;
