@@ -9,7 +9,7 @@ use crate::nemesis::{FaultRecord, Phase};
 use crate::op::{Nanos, NodeName, SECOND};
 
 /// What a node says in a view may be older than the view by this much: some may not answer at once.
-pub(super) const VIEW_TAKES: Nanos = 3 * SECOND;
+pub(super) const VIEW_TAKES: Nanos = 5 * SECOND;
 
 /// One data node in one view.
 #[derive(Clone, Debug, PartialEq, Eq)]
