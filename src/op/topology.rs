@@ -61,7 +61,7 @@ impl ClusterTopology {
         let next = owned.iter().try_fold(0_u32, |next, (first, last)| {
             (u32::from(*first) <= next).then_some(next.max(u32::from(*last) + 1))
         });
-        next == Some(u32::from(crate::key_space::SLOTS))
+        next == Some(u32::from(crate::resp::SLOTS))
     }
 }
 
