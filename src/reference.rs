@@ -7,6 +7,8 @@
 pub mod host;
 pub mod kvrocks;
 pub mod process;
+#[cfg(test)]
+pub mod testing;
 mod variant;
 
 pub use variant::{ControllerVariant, NodeVariant, UnknownVariant};

@@ -24,6 +24,8 @@ mod set;
 mod sorted_set;
 mod stream;
 mod string;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod watch;
 
