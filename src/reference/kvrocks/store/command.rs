@@ -38,6 +38,11 @@ pub enum Keys {
     },
 }
 
+/// All of them.
+pub fn commands() -> &'static [Command] {
+    table::COMMANDS
+}
+
 /// The command of this name in any case.
 pub fn lookup(name: &[u8]) -> Option<&'static Command> {
     table::COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(name))

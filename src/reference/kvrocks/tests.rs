@@ -1,0 +1,3 @@
+//! The node as a whole, over a host in memory.
+
+mod conformance;
