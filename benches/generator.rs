@@ -29,18 +29,7 @@ fn generator_alone() -> f64 {
     let mut threads = Threads::new(30, 5);
     let mut time = 0;
     let mut done = 0;
-    let f = stormglass::name::Name::from("write");
-    let mut event = Event {
-        index: 0,
-        time: 0,
-        kind: Kind::Invoke,
-        process: threads.process(0),
-        node: None,
-        f,
-        key: None,
-        value: Default::default(),
-        error: None,
-    };
+    let mut event = Event::new(Kind::Invoke, threads.process(0), "write");
     let start = Instant::now();
     loop {
         match source.next(&Context::new(time, &threads)) {
@@ -48,7 +37,7 @@ fn generator_alone() -> f64 {
                 let thread = threads.pick(to).expect("what is offered can be done");
                 threads.take(thread);
                 event.process = threads.process(thread);
-                (event.key, event.value) = (Some(call.key()), call.value());
+                (event.key, event.value) = (call.key(), call.value());
                 for kind in [Kind::Invoke, Kind::Ok] {
                     event.kind = kind;
                     source.observe(&Context::new(time, &threads), &event);

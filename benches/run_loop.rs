@@ -4,13 +4,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use stormglass::cluster::Client;
+use stormglass::cluster::{Client, Cluster};
 use stormglass::conclude::{Limits, conclude};
-use stormglass::generator::{Context, calls, limit, sequence};
-use stormglass::op::{Call, Completion, Event, NodeName, Outcome, Process, SECOND};
+use stormglass::generator::{Context, Crew, calls, limit, sequence};
+use stormglass::op::{Call, Completion, Event, Outcome, SECOND};
 use stormglass::play::play;
 use stormglass::rng::Rng;
-use stormglass::run::{Interrupt, Ran, Settings, Sink, Work, run};
+use stormglass::run::{Interrupt, Ran, Seat, Settings, Sink, Work, run};
 use stormglass::scenario::{Overrides, Scenario, World};
 use stormglass::sim::{SimCluster, SimSpec, Variant};
 use stormglass::store::Store;
@@ -54,7 +54,7 @@ impl Sink for Nowhere {
 }
 
 fn spec(servers: usize, seed: u64) -> SimSpec {
-    SimSpec { servers, variant: Variant::AsShipped, rng: Rng::from_seed(seed).fork("sim") }
+    SimSpec::ensemble(servers, Variant::AsShipped, Rng::from_seed(seed).fork("sim"))
 }
 
 /// A million writes by thirty clients, each recorded, encoded and written.
@@ -68,10 +68,10 @@ fn no_op_client() -> (Ran, f64, u64) {
         Call::Write { key: value % 5, value }
     });
     let settings = Settings {
-        concurrency: 30,
         operation_timeout: 5 * SECOND,
         main: 3600 * SECOND,
         recover_within: SECOND,
+        leader: stormglass::cluster::Role::Zookeeper,
         faults: Vec::new(),
         script: None,
         turns: Default::default(),
@@ -84,7 +84,8 @@ fn no_op_client() -> (Ran, f64, u64) {
         let work = Work {
             main: Box::new(limit(OPERATIONS, writes)),
             drain: Box::new(|| Box::new(sequence(Vec::new()))),
-            client: Box::new(|_: Process, _: &NodeName| Nobody),
+            client: Box::new(|_: Seat| Nobody),
+            crew: Crew::new(cluster.topology().names().copied().collect(), 30),
         };
         run(&cluster, &settings, work, &mut disk, &interrupt).await
     })

@@ -10,6 +10,7 @@
 pub mod protocol;
 
 mod ability;
+mod ask;
 mod attribute;
 mod cap;
 mod census;

@@ -4,6 +4,7 @@
 
 mod action;
 mod coordination;
+mod kvrocks_view;
 mod lookout;
 mod mechanism;
 mod message_rule;
@@ -22,6 +23,7 @@ pub use coordination::{
     Coordination, CoordinationError, CreateMode, MultiOp, MultiResult, SessionEvent, Stat, Watch,
     WatchEvent, WatchKind, Watched,
 };
+pub use kvrocks_view::{ask_kvrocks, kvrocks_view};
 pub use lookout::{Concerning, Lookout, LookoutId, Needs, Observed, Sight};
 pub use mechanism::{Ability, Mechanism};
 pub use message_rule::{Form, MessageRule, MessageSeen, Pattern, Protocol, Toxic};

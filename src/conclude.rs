@@ -8,11 +8,13 @@ use crate::checker::{
     Availability, Budget, Case, Checker, Finding, Linearizability, Recovery, RegisterModel, Stats,
     WellFormed, compose, count_operations, judge,
 };
+use crate::cluster::Role;
 use crate::history::History;
 use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
 use crate::report::{Results, clocks, hits, triggers};
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
+use crate::workload::{AnyWorkload, OptionError};
 
 /// How long and how big checking may get.
 #[derive(Clone)]
@@ -45,18 +47,22 @@ pub fn check(
 }
 
 /// The checkers of this scenario.
-fn checkers(scenario: &Scenario) -> Vec<Box<dyn Checker>> {
-    let workload = &scenario.workload;
-    let register = workload.register.clone().unwrap_or_default();
-    let kinds = register.mix.kinds().into_iter().map(Into::into).collect();
-    let concurrency = workload.concurrency.threads(workload.nodes()) as u32;
-    vec![
-        Box::new(WellFormed),
-        Box::new(Linearizability::new(RegisterModel::CAS_REGISTER)),
-        Box::new(Stats { kinds, concurrency, min_ok: workload.min_ok }),
-        Box::new(Recovery { recover_within: workload.recover_within.nanos() }),
-        Box::new(Availability),
-    ]
+fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
+    let spec = &scenario.workload;
+    let workload = AnyWorkload::of(spec)?;
+    let crew = workload.get().crew(&scenario.topology(), spec.concurrency);
+    let kinds = workload.get().kinds().into_iter().map(Into::into).collect();
+    let recover_within = spec.recover_within.nanos();
+    let mut checkers: Vec<Box<dyn Checker>> = vec![Box::new(WellFormed)];
+    match workload {
+        AnyWorkload::Register(_) => {
+            checkers.push(Box::new(Linearizability::new(RegisterModel::CAS_REGISTER)));
+        }
+    }
+    checkers.push(Box::new(Stats { kinds, crew: crew.clone(), min_ok: spec.min_ok }));
+    checkers.push(Box::new(Recovery { recover_within, crew }));
+    checkers.push(Box::new(Availability));
+    Ok(checkers)
 }
 
 /// Each nemesis once: all that those of one name did is one summary.
@@ -67,10 +73,11 @@ fn nemeses(scenario: &Scenario) -> Vec<NamedNemesis> {
     }
     let mut seen = BTreeSet::new();
     let first = scenario.faults.iter().filter(|named| seen.insert(&named.nemesis));
-    first.map(|named| nemesis(&named.nemesis, &scenario.faults)).collect()
+    let leader = scenario.workload.leader;
+    first.map(|named| nemesis(&named.nemesis, &scenario.faults, leader)).collect()
 }
 
-fn nemesis(name: &str, faults: &[NamedFault]) -> NamedNemesis {
+fn nemesis(name: &str, faults: &[NamedFault], leader: Role) -> NamedNemesis {
     let own = || faults.iter().filter(|named| named.nemesis == name).map(|named| &named.fault);
     let mut aims: Vec<String> = Vec::new();
     for aim in own().map(Fault::aim) {
@@ -82,6 +89,7 @@ fn nemesis(name: &str, faults: &[NamedFault]) -> NamedNemesis {
         fault: name.to_owned(),
         target: aims.join(" | "),
         pace: own().find_map(|fault| fault.pace),
+        leads: own().find(|fault| fault.pace.is_some()).map(|fault| fault.led_role(leader)),
         when: own().filter_map(|fault| fault.when.clone()).collect(),
         first: own().filter(|fault| fault.when.is_none()).map(|fault| fault.after).min(),
     }
@@ -94,13 +102,17 @@ pub fn conclude(
     broken: &[String],
     limits: &Limits,
 ) -> Results {
-    let findings = check(history, &mut checkers(scenario), limits);
+    let (mut checkers, unsound) = match checkers(scenario) {
+        Ok(checkers) => (checkers, None),
+        Err(error) => (Vec::new(), Some(format!("the saved workload makes no sense: {error}"))),
+    };
+    let findings = check(history, &mut checkers, limits);
     let named = nemeses(scenario);
     let coverage = coverage(history, &named);
     let failovers = failovers(history, &named);
     let (hits, hits_total) = hits(history);
     let told = Told::of(history);
-    let harness: Vec<String> = told.harness.iter().chain(broken).cloned().collect();
+    let harness: Vec<String> = told.harness.iter().chain(broken).chain(&unsound).cloned().collect();
     let judgement = judge(&Case {
         findings: &findings,
         faults: &coverage.summaries,

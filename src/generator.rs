@@ -12,6 +12,7 @@ mod any;
 mod arrivals;
 mod concurrency;
 mod context;
+mod crew;
 mod cycle;
 mod delay;
 mod each;
@@ -34,6 +35,7 @@ pub use any::{Any, any, both};
 pub use arrivals::{Arrivals, arrivals};
 pub use concurrency::{Concurrency, ConcurrencyError};
 pub use context::{Context, Scope};
+pub use crew::Crew;
 pub use cycle::{Cycle, cycle};
 pub use delay::{Delay, delay};
 pub use each::{Each, each_process, each_thread};
@@ -55,11 +57,11 @@ use crate::op::{Call, Event, Nanos};
 /// Whom an operation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
-    /// Any free client thread.
+    /// Any free thread that carries data.
     Any,
-    /// A free thread of this node (index in the topology).
+    /// A free thread of this place, by its position among the places of the crew.
     Node(usize),
-    /// Exactly this thread.
+    /// Exactly this thread, which may be an operator's.
     Thread(usize),
 }
 

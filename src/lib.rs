@@ -13,6 +13,8 @@ pub mod docker;
 pub mod duration;
 pub mod generator;
 pub mod history;
+pub mod http;
+pub mod key_space;
 pub mod name;
 pub mod nemesis;
 pub mod op;

@@ -1,10 +1,14 @@
 //! The vocabulary: processes, calls, outcomes and events. Pure data; it knows no clock, socket or file.
 
+mod topology;
+
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+pub use topology::{ClusterTopology, Migrating, Shard, holds, ranges};
 
 use crate::name::Name;
 
@@ -181,6 +185,13 @@ pub enum Call {
         token: i64,
         value: i64,
     },
+    /// The same read, asked of a replica, which may lag behind.
+    Stale(Box<Call>),
+    /// Reads of these keys at the client's own node, be it master or replica. Its result holds, by key,
+    /// what the node has; keys that it refuses are left out.
+    Dump {
+        reads: Vec<Call>,
+    },
     Manage(Manage),
 }
 
@@ -197,6 +208,9 @@ impl Call {
             Call::Acquire { .. } => "acquire",
             Call::Release { .. } => "release",
             Call::Store { .. } => "store",
+            Call::Stale(read) if matches!(**read, Call::Txn { .. }) => "stale-txn",
+            Call::Stale(_) => "stale-read",
+            Call::Dump { .. } => "dump",
             Call::Manage(manage) => manage.f(),
         }
     }
@@ -212,7 +226,8 @@ impl Call {
             | Call::Acquire { key, .. }
             | Call::Release { key, .. }
             | Call::Store { key, .. } => Some(Key::Int(*key)),
-            Call::Txn { .. } | Call::Manage(_) => None,
+            Call::Stale(read) => read.key(),
+            Call::Txn { .. } | Call::Dump { .. } | Call::Manage(_) => None,
         }
     }
 
@@ -225,6 +240,8 @@ impl Call {
             Call::Txn { ops } => Value::Json(Box::new(ops.iter().map(MicroOp::asked).collect())),
             Call::Acquire { owner, .. } | Call::Release { owner, .. } => Value::Int(*owner),
             Call::Store { token, value, .. } => Value::Pair(*token, *value),
+            Call::Stale(read) => read.value(),
+            Call::Dump { .. } => Value::Nil,
             Call::Manage(manage) => manage.value(),
         }
     }

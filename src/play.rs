@@ -1,13 +1,13 @@
-//! Plays a scenario on a cluster that is up: makes the workload's generator and clients, and runs.
+//! Plays a scenario on a cluster that is up: makes the workload's generators and clients, and runs.
 
-use crate::cluster::Cluster;
-use crate::generator::arrivals;
-use crate::op::NodeName;
+use crate::cluster::{Client, Cluster};
+use crate::generator::{Generator, arrivals, both};
 use crate::rng::Rng;
-use crate::run::{Interrupt, Ran, Settings, Sink, Work, run};
+use crate::run::{Interrupt, MakeClient, Ran, Seat, Settings, Sink, Work, run};
 use crate::scenario::Scenario;
-use crate::workload::register::{OptionError, Register};
+use crate::workload::register::Register;
 use crate::workload::register_client::RegisterClient;
+use crate::workload::{AnyWorkload, OptionError, Workload};
 
 /// Why a scenario could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -26,33 +26,56 @@ pub async fn play<C: Cluster>(
     interrupt: &Interrupt,
 ) -> Result<Ran, PlayError> {
     cluster.prepare(&scenario.needs()).await.map_err(PlayError::Prepare)?;
-    let spec = &scenario.workload;
-    let rng = Rng::from_seed(scenario.seed);
-    let register = Register::new(spec.register.clone().unwrap_or_default())?;
-    let settings = Settings {
-        concurrency: spec.concurrency.threads(spec.nodes()),
-        operation_timeout: spec.operation_timeout.nanos(),
-        main: spec.time.nanos(),
-        recover_within: spec.recover_within.nanos(),
-        faults: scenario.faults.clone(),
-        script: scenario.script.clone(),
-        turns: scenario.turns.clone(),
-        rng: rng.fork("run"),
-    };
-    let source = register.source(rng.fork("workload"));
-    let reads = spec.register.clone().unwrap_or_default().reads;
-    let session_timeout = spec.session_timeout.0;
-    let work = Work {
-        main: Box::new(arrivals(spec.rate, rng.fork("arrivals"), source)),
-        drain: Box::new(move || Box::new(register.drain())),
-        client: Box::new(move |process, node: &NodeName| {
-            let node = *node;
-            let connect = move || {
-                let node = node;
-                async move { cluster.connect(&node, session_timeout).await }
-            };
-            RegisterClient::new(connect, reads, &process.to_string())
-        }),
-    };
-    Ok(run(cluster, &settings, work, sink, interrupt).await)
+    let play = Play { scenario, cluster, sink, interrupt };
+    match AnyWorkload::of(&scenario.workload)? {
+        AnyWorkload::Register(register) => Ok(play.register(register).await),
+    }
+}
+
+struct Play<'a, C> {
+    scenario: &'a Scenario,
+    cluster: &'a C,
+    sink: &'a mut dyn Sink,
+    interrupt: &'a Interrupt,
+}
+
+impl<'a, C: Cluster> Play<'a, C> {
+    async fn register(self, register: Register) -> Ran {
+        let (reads, cluster) = (register.reads(), self.cluster);
+        let session_timeout = self.scenario.workload.session_timeout.0;
+        let client = move |seat: Seat| {
+            let connect = move || async move { cluster.connect(&seat.node, session_timeout).await };
+            RegisterClient::new(connect, reads, &seat.process.to_string())
+        };
+        self.run(register, Box::new(client)).await
+    }
+
+    async fn run<K: Client>(
+        self,
+        workload: impl Workload + 'static,
+        client: MakeClient<'_, K>,
+    ) -> Ran {
+        let spec = &self.scenario.workload;
+        let rng = Rng::from_seed(self.scenario.seed);
+        let settings = Settings {
+            operation_timeout: spec.operation_timeout.nanos(),
+            main: spec.time.nanos(),
+            recover_within: spec.recover_within.nanos(),
+            faults: self.scenario.faults.clone(),
+            leader: spec.leader,
+            script: self.scenario.script.clone(),
+            turns: self.scenario.turns.clone(),
+            rng: rng.fork("run"),
+        };
+        let source = workload.source(rng.fork("workload"));
+        let data = arrivals(spec.rate, rng.fork("arrivals"), source);
+        let main: Box<dyn Generator> = match workload.operators(rng.fork("operators")) {
+            None => Box::new(data),
+            Some(operators) => Box::new(both(operators, data)),
+        };
+        let crew = workload.crew(self.cluster.topology(), spec.concurrency);
+        let drain = Box::new(move || workload.drain());
+        let work = Work { crew, main, drain, client };
+        run(self.cluster, &settings, work, self.sink, self.interrupt).await
+    }
 }

@@ -4,6 +4,7 @@
 //! speaking the real protocols, and inside the simulation. They have the real ones' defects, and proposed
 //! fixes and planted bugs beside them as named variants.
 
+pub mod controller;
 pub mod host;
 pub mod kvrocks;
 pub mod process;

@@ -20,8 +20,8 @@ use tokio::time::{Instant, sleep_until};
 
 pub use sink::{Interrupt, Sink};
 
-use crate::cluster::{Action, Check, Client, Cluster, Concerning, FaultId, Observed, View};
-use crate::generator::{Context, Generator, Next, Step, Threads, To, What};
+use crate::cluster::{Action, Check, Client, Cluster, Concerning, FaultId, Observed, Role, View};
+use crate::generator::{Context, Crew, Generator, Next, Step, Threads, To, What};
 use crate::history::History;
 use crate::nemesis::{Deed, Entry, FaultRecord, Phase, Schedule, Script, Turns};
 use crate::op::{Call, Completion, Event, Kind, Nanos, NodeName, Process, Value};
@@ -30,12 +30,13 @@ use crate::scenario::NamedFault;
 
 /// What a run is to do. All chance comes from `rng`.
 pub struct Settings {
-    pub concurrency: usize,
     pub operation_timeout: Nanos,
     /// Length of the main phase.
     pub main: Nanos,
     pub recover_within: Nanos,
     pub faults: Vec<NamedFault>,
+    /// Whose leader faults mean that name no role.
+    pub leader: Role,
     /// A schedule that is given, in place of `faults`.
     pub script: Option<Script>,
     /// Of nemeses whose faults come one at a time.
@@ -43,16 +44,26 @@ pub struct Settings {
     pub rng: Rng,
 }
 
-/// Makes a client of a process for a node.
-pub type MakeClient<'a, K> = Box<dyn Fn(Process, &NodeName) -> K + 'a>;
+/// Makes a fresh client.
+pub type MakeClient<'a, K> = Box<dyn Fn(Seat) -> K + 'a>;
+
+/// Which client a call is for: its thread, the process that the thread now is, and its node.
+#[derive(Clone, Copy, Debug)]
+pub struct Seat {
+    pub thread: usize,
+    pub process: Process,
+    pub node: NodeName,
+}
 
 /// Where operations come from and who performs them.
 pub struct Work<'a, K> {
+    /// Who performs them, and where.
+    pub crew: Crew,
     /// Client operations for main, heal and recover; endless.
     pub main: Box<dyn Generator>,
     /// Final operations, made from what `main` has done so far.
     pub drain: Box<dyn FnOnce() -> Box<dyn Generator>>,
-    /// A fresh client of this process for this node.
+    /// A fresh client for this seat.
     pub client: MakeClient<'a, K>,
 }
 
@@ -70,7 +81,7 @@ pub struct Ran {
 /// Something that was under way and has ended.
 enum Done<K> {
     Called { thread: usize, call: Call, client: Option<K>, completion: Completion },
-    Viewed { position: usize, view: View },
+    Viewed { position: usize, view: View, session: Option<i64> },
     Acted { fault: FaultId, position: usize, step: Step, deeds: Vec<Deed>, errors: Vec<String> },
     Looked { view: View },
     Verified { fault: FaultId, check: Check },
@@ -97,7 +108,9 @@ struct Loop<'a, C: Cluster, K: Client> {
     start: Instant,
     phase: Phase,
     phase_since: Nanos,
+    crew: Crew,
     threads: Threads,
+    /// Places of data threads, then each operator's.
     nodes: Vec<NodeName>,
     clients: Vec<Option<K>>,
     make_client: MakeClient<'a, K>,
@@ -135,8 +148,9 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
     sink: &'a mut dyn Sink,
     interrupt: &'a Interrupt,
 ) -> Ran {
-    let nodes: Vec<NodeName> = cluster.topology().names().cloned().collect();
-    let threads = Threads::new(settings.concurrency, nodes.len());
+    let Work { crew, main, drain, client } = work;
+    let nodes = crew.places.iter().chain(&crew.operators).copied().collect();
+    let threads = Threads::of(&crew);
     let entries = settings.faults.iter();
     let entries = entries.map(|named| Entry { nemesis: &named.nemesis, fault: &named.fault });
     let rng = settings.rng.fork("schedule");
@@ -146,17 +160,21 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         start: Instant::now(),
         phase: Phase::Up,
         phase_since: 0,
-        clients: (0..settings.concurrency).map(|_| None).collect(),
-        asked: vec![Asked::default(); settings.concurrency],
+        clients: (0..crew.threads()).map(|_| None).collect(),
+        asked: vec![Asked::default(); crew.threads()],
+        crew,
         threads,
         nodes,
-        make_client: work.client,
-        work: work.main,
-        drain: Some(work.drain),
+        make_client: client,
+        work: main,
+        drain: Some(drain),
         work_done: false,
         schedule: match &settings.script {
             Some(script) => Schedule::scripted(script, settings.main),
-            None => Schedule::new(entries, &settings.turns, settings.main, &rng),
+            None => {
+                let (turns, leader) = (&settings.turns, settings.leader);
+                Schedule::new(entries, turns, leader, settings.main, &rng)
+            }
         },
         rng: settings.rng.fork("nemesis"),
         next_fault: 1,
@@ -278,7 +296,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             Done::Called { thread, call, client, completion } => {
                 self.returned(thread, &call, client, completion);
             }
-            Done::Viewed { position, view } => self.plan(position, view),
+            Done::Viewed { position, view, session } => self.plan(position, view, session),
             Done::Acted { fault, position, step, deeds, errors } => {
                 self.acted(fault, position, step, deeds, errors);
             }

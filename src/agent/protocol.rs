@@ -3,6 +3,7 @@
 //! Data only: it opens no socket and knows neither the engine nor the kernel. Both ends are the same
 //! executable, so there is one version of it and no negotiation.
 
+mod asking;
 mod clock;
 mod traffic;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::{Ability, Concerning, Effect, FaultId, Link, Manner, MessageSeen, Tap};
 use crate::op::NodeName;
+pub use asking::Heard;
 pub use clock::{ClockReport, ClockTrial, HealedClock, Offsets, ProcessClock, Shown};
 pub use traffic::{Cap, LinkProbe, Passage, PortPassage, PortProbe, ProbeReport, Severed, Speed};
 
@@ -105,6 +107,15 @@ pub enum Command {
     ProbeTap {
         tap: Tap,
         with: NodeName,
+        bound_ms: u64,
+    },
+    /// Connects within a node's network to this port of its own address, sends this, and hears what
+    /// comes back, up to so many bytes.
+    Ask {
+        node: NodeName,
+        port: u16,
+        send: String,
+        enough: usize,
         bound_ms: u64,
     },
     /// The run's tables as the kernel shows them.
@@ -213,6 +224,7 @@ pub enum Answer {
     Arm,
     Disarm { spent: Option<Spent> },
     ProbeTap { probe: TapProbe },
+    Ask { heard: Heard },
     Status { tables: Vec<Table> },
     Abilities { abilities: Vec<Ability> },
     Process { process: Option<ProcessFacts> },

@@ -1,12 +1,15 @@
 //! Does what requests ask, one after another, and answers.
 
+mod asking;
 mod cuts;
 mod links;
 mod tapping;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::ability;
+use super::ask::Question;
 use super::census;
 use super::probe::Prober;
 use super::process;
@@ -17,27 +20,34 @@ use super::session::Session;
 const LONGEST_PROBE: Duration = Duration::from_secs(10);
 
 pub struct Worker<'a> {
-    session: &'a Session,
+    session: &'a Arc<Session>,
     run: &'a str,
     prober: Prober,
 }
 
 impl<'a> Worker<'a> {
-    pub fn new(session: &'a Session, run: &'a str) -> Worker<'a> {
+    pub fn new(session: &'a Arc<Session>, run: &'a str) -> Worker<'a> {
         Worker { session, run, prober: Prober::default() }
     }
 
     pub fn handle(&mut self, request: Request) {
         let id = request.id;
-        let message = match self.answer(request.command) {
-            Ok(answer) => Message::Answer { id, answer },
+        let message = match self.answer(id, request.command) {
+            Ok(Some(answer)) => Message::Answer { id, answer },
+            Ok(None) => return,
             Err(error) => Message::Failure { id, error: format!("{error:#}") },
         };
         self.session.say(&message);
     }
 
-    fn answer(&mut self, command: Command) -> anyhow::Result<Answer> {
-        Ok(match command {
+    /// `None` where the answer will be given by somebody else.
+    fn answer(&mut self, id: u64, command: Command) -> anyhow::Result<Option<Answer>> {
+        Ok(Some(match command {
+            Command::Ask { node, port, send, enough, bound_ms } => {
+                let question = Question { send, enough };
+                self.ask(id, (&node, port), question, bound_ms)?;
+                return Ok(None);
+            }
             Command::Hello => Answer::Hello { greeting: self.greet()? },
             Command::Enroll { nodes } => self.enroll(nodes)?,
             Command::Cut { fault, links, manner } => self.cut(fault, &links, manner)?,
@@ -87,7 +97,7 @@ impl<'a> Worker<'a> {
                 self.session.end(Cause::Asked);
                 Answer::Bye
             }
-        })
+        }))
     }
 
     fn heal(&self) -> Answer {

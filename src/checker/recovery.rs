@@ -5,15 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::checker::phases::{Mark, Phases};
 use crate::checker::{Anomaly, Budget, Checker, Finding, Verdict};
 use crate::cluster::{NodeState, Role, View};
+use crate::generator::Crew;
 use crate::history::History;
 use crate::nemesis::{FaultRecord, Phase};
 use crate::op::{Kind, Nanos, NodeName, Process, SECOND};
 
 /// Demands that the cluster serves again within a bound.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Recovery {
     /// From the start of recover, that is, from the moment the heal was proven.
     pub recover_within: Nanos,
+    /// Of whom an answer is awaited; where unknown, of everybody.
+    pub crew: Crew,
 }
 
 /// What was seen between the heal and the deadline.
@@ -41,7 +44,7 @@ impl Checker for Recovery {
             return self.finding(verdict, why.to_owned(), Vec::new());
         };
         let deadline = recover.time.saturating_add(self.recover_within);
-        let seen = look(history, recover, deadline);
+        let seen = self.look(history, recover, deadline);
         let lacking = seen.lacking();
         if lacking.is_empty() {
             return self.recovered(recover, &seen);
@@ -55,38 +58,6 @@ impl Checker for Recovery {
         let anomaly = self.anomaly(recover, deadline, &seen, &why);
         self.finding(Verdict::Invalid, anomaly.summary.clone(), vec![anomaly])
     }
-}
-
-fn look(history: &History, recover: Mark, deadline: Nanos) -> Seen {
-    let mut seen = Seen::default();
-    let mut invoked: BTreeSet<u32> = BTreeSet::new();
-    for (position, event) in history.events().iter().enumerate() {
-        seen.end = seen.end.max(event.time);
-        let after = position >= recover.position && event.time <= deadline;
-        if let (true, Some(FaultRecord::View { view })) = (after, FaultRecord::of(event)) {
-            seen.healthy_at = match view.is_healthy() {
-                true => seen.healthy_at.or(Some(event.time)),
-                false => None,
-            };
-            seen.view = Some(view);
-        }
-        let (Process::Client(process), Some(node)) = (event.process, &event.node) else { continue };
-        let first_ok = seen.first_ok.entry(*node).or_insert(None);
-        if !after {
-            continue;
-        }
-        // Only an operation invoked after the heal shows that the healed cluster answers.
-        match event.kind {
-            Kind::Invoke => {
-                invoked.insert(process);
-            }
-            Kind::Ok if invoked.contains(&process) => {
-                first_ok.get_or_insert(event.time);
-            }
-            _ => {}
-        }
-    }
-    seen
 }
 
 impl Seen {
@@ -146,6 +117,43 @@ impl Recovery {
     fn finding(&self, verdict: Verdict, why: String, anomalies: Vec<Anomaly>) -> Finding {
         let name = self.name().to_owned();
         Finding { name, verdict, why, anomalies, figures: BTreeMap::new() }
+    }
+
+    fn look(&self, history: &History, recover: Mark, deadline: Nanos) -> Seen {
+        let mut seen = Seen::default();
+        let mut invoked: BTreeSet<u32> = BTreeSet::new();
+        for (position, event) in history.events().iter().enumerate() {
+            seen.end = seen.end.max(event.time);
+            let after = position >= recover.position && event.time <= deadline;
+            if let (true, Some(FaultRecord::View { view })) = (after, FaultRecord::of(event)) {
+                seen.healthy_at = match view.is_healthy() {
+                    true => seen.healthy_at.or(Some(event.time)),
+                    false => None,
+                };
+                seen.view = Some(view);
+            }
+            let (Process::Client(process), Some(node)) = (event.process, &event.node) else {
+                continue;
+            };
+            if self.crew.thread_of(process).is_some_and(|thread| !self.crew.is_awaited(thread)) {
+                continue;
+            }
+            let first_ok = seen.first_ok.entry(*node).or_insert(None);
+            if !after {
+                continue;
+            }
+            // Only an operation invoked after the heal shows that the healed cluster answers.
+            match event.kind {
+                Kind::Invoke => {
+                    invoked.insert(process);
+                }
+                Kind::Ok if invoked.contains(&process) => {
+                    first_ok.get_or_insert(event.time);
+                }
+                _ => {}
+            }
+        }
+        seen
     }
 
     fn recovered(&self, recover: Mark, seen: &Seen) -> Finding {

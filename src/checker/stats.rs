@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checker::phases::Phases;
 use crate::checker::{Budget, Checker, Finding, Verdict};
+use crate::generator::Crew;
 use crate::history::History;
 use crate::name::Name;
 use crate::nemesis::Phase;
@@ -30,10 +31,10 @@ pub fn count_operations(history: &History) -> BTreeMap<String, OpCounts> {
 /// Judges whether the workload worked enough.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    /// Kinds that the workload performs; those seen in the history count as well.
+    /// Kinds that the workload performs all along; where unknown, those seen in the history.
     pub kinds: Vec<Name>,
-    /// Client threads of the run; 0 where unknown, then they are not counted.
-    pub concurrency: u32,
+    /// Client threads of the run; where unknown they are not counted.
+    pub crew: Crew,
     /// Replaces the standard rule: so many `ok`s of each kind over the whole run.
     pub min_ok: Option<u64>,
 }
@@ -50,7 +51,7 @@ impl Checker for Stats {
         match self.min_ok {
             Some(least) => lacks.extend(self.few(history.events(), &counts, least, "in all")),
             // A history of another tool marks no phases, and its faults are not ours to judge.
-            None if phases.is_foreign() && self.concurrency == 0 => {}
+            None if phases.is_foreign() && self.crew.data == 0 => {}
             None => {
                 let end = phases.first_fault.map_or(history.len(), |mark| mark.position);
                 let events = &history.events()[..end];
@@ -74,9 +75,13 @@ impl Stats {
     ) -> Vec<String> {
         let mut ok: BTreeMap<&str, u64> = BTreeMap::new();
         ok.extend(self.kinds.iter().map(|kind| (&**kind, 0)));
-        ok.extend(counts.keys().map(|kind| (kind.as_str(), 0)));
+        if self.kinds.is_empty() {
+            ok.extend(counts.keys().map(|kind| (kind.as_str(), 0)));
+        }
         for event in events.iter().filter(|event| is_client_ok(event)) {
-            *ok.entry(&event.f).or_default() += 1;
+            if let Some(count) = ok.get_mut(&*event.f) {
+                *count += 1;
+            }
         }
         ok.into_iter()
             .filter(|(_, count)| *count < least)
@@ -84,22 +89,22 @@ impl Stats {
             .collect()
     }
 
-    /// Client threads without an `ok` from recover on.
+    /// Client threads without an `ok` from recover on, of those of which one is awaited.
     fn idle_in_recover(&self, history: &History, phases: &Phases) -> Option<String> {
         let Some(recover) = phases.start(Phase::Recover) else {
             return Some("the run never reached recover".to_owned());
         };
-        if self.concurrency == 0 {
-            return None;
-        }
-        let mut idle: BTreeSet<u32> = (0..self.concurrency).collect();
+        let mut idle: BTreeSet<usize> = self.crew.awaited().collect();
+        let all = idle.len();
         for event in history.events()[recover.position..].iter().filter(|e| is_client_ok(e)) {
-            if let Process::Client(process) = event.process {
-                idle.remove(&(process % self.concurrency));
+            if let Process::Client(process) = event.process
+                && let Some(thread) = self.crew.thread_of(process)
+            {
+                idle.remove(&thread);
             }
         }
         let first = idle.first()?;
-        let (count, all) = (idle.len(), self.concurrency);
+        let count = idle.len();
         Some(format!("{count} of {all} clients (first: thread {first}) got no ok after the heal"))
     }
 }
@@ -165,7 +170,7 @@ mod tests {
     }
 
     fn two_clients() -> Stats {
-        Stats { concurrency: 2, ..Stats::default() }
+        Stats { crew: Crew::new(Vec::new(), 2), ..Stats::default() }
     }
 
     #[test]

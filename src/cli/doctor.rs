@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{exit, fail};
 use crate::catalog::Catalog;
-use crate::cluster::{Ability, Mechanism};
+use crate::cluster::{Ability, Mechanism, Role};
 use crate::docker::doctor::{Finding, Grade, examine};
 use crate::docker::{Engine, abilities};
 use crate::scenario::{Overrides, load_nemesis};
@@ -83,7 +83,7 @@ fn wrapped(names: &[String]) -> Vec<String> {
 fn needed_by(mechanism: Mechanism) -> Vec<String> {
     let needs = |name: &String| {
         load_nemesis(name, &Overrides::default()).is_ok_and(|spec| {
-            spec.faults.iter().any(|fault| fault.mechanisms().contains(&mechanism))
+            spec.faults.iter().any(|fault| fault.mechanisms(Role::Zookeeper).contains(&mechanism))
         })
     };
     Catalog::Nemeses.names().into_iter().filter(needs).collect()

@@ -3,6 +3,7 @@
 //! Data only. Both worlds carry it out: an interposer in a node's namespace, the simulated network.
 
 use std::fmt;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -252,6 +253,14 @@ pub struct MessageSeen {
     pub form: Form,
     /// Which match of the pattern it was, from 1.
     pub nth: u64,
+}
+
+impl MessageSeen {
+    /// The address that the request came from.
+    pub fn sender(&self) -> Option<Ipv4Addr> {
+        let (from, _) = self.connection.split_once('→')?;
+        from.parse::<SocketAddrV4>().ok().map(|from| *from.ip())
+    }
 }
 
 #[cfg(test)]

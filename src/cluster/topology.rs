@@ -51,6 +51,14 @@ impl Role {
         }
     }
 
+    /// The ephemeral znode whose owner leads: ending that session deposes the leader.
+    pub fn leader_znode(self) -> Option<&'static str> {
+        match self {
+            Role::Controller => Some("/kvrocks/controller/leader"),
+            Role::Zookeeper | Role::Kvrocks => None,
+        }
+    }
+
     /// All TCP ports on which members serve each other.
     pub fn peer_ports(self) -> &'static [u16] {
         match self {
@@ -99,6 +107,11 @@ pub struct Topology {
 impl Topology {
     pub fn node(&self, name: &str) -> Option<&Node> {
         self.nodes.iter().find(|node| &*node.name == name)
+    }
+
+    /// The node at this address.
+    pub fn at(&self, address: Ipv4Addr) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.address == address)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &NodeName> {

@@ -21,10 +21,11 @@ use bollard::query_parameters::{
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::agent::protocol::{
-    Answer, Cause, ClockReport, ClockTrial, Command, Enrollment, Greeting, Healed, Offsets,
+    Answer, Cause, ClockReport, ClockTrial, Command, Enrollment, Greeting, Healed, Heard, Offsets,
     ProbeReport, ProcessFacts, Resident, Table, Tally,
 };
 use crate::cluster::{Ability, FaultId, Link, Manner, Observed};
+use crate::op::NodeName;
 use connection::{Connection, Question};
 pub use plan::AgentPlan;
 
@@ -169,6 +170,25 @@ impl Agent {
         match ask(&self.questions, command, bound + ANSWER_WITHIN).await? {
             Answer::Probe { report } => Ok(report),
             answer => unexpected("probe", &answer),
+        }
+    }
+
+    /// Asks the service at a port of a node, from within the node's own network.
+    ///
+    /// It hears up to `enough` bytes, and waits for no longer than the bound.
+    pub async fn ask_service(
+        &self,
+        node: NodeName,
+        port: u16,
+        send: &str,
+        enough: usize,
+        bound: Duration,
+    ) -> anyhow::Result<Heard> {
+        let (send, bound_ms) = (send.to_owned(), bound.as_millis() as u64);
+        let command = Command::Ask { node, port, send, enough, bound_ms };
+        match ask(&self.questions, command, bound + ANSWER_WITHIN).await? {
+            Answer::Ask { heard } => Ok(heard),
+            answer => unexpected("ask", &answer),
         }
     }
 

@@ -101,13 +101,13 @@ async fn treat(
     }
     treatments.extend(service::sweep(engine, patient).await);
     let (mut answers, open) = futures::join!(
-        service::await_answers(engine, patient, &places),
+        service::await_answers(engine, agent, patient, &places),
         links::verify(agent, &places)
     );
     // Only a server that is through with its start has clocks that can be read.
     let clocks = clock::put_right(engine, agent, patient).await;
     if clocks.iter().any(|treatment| treatment.health == Health::Healed) {
-        answers = service::await_answers(engine, patient, &places).await;
+        answers = service::await_answers(engine, agent, patient, &places).await;
         treatments.extend(clock::verify(engine, agent, patient).await);
     }
     treatments.extend(clocks);

@@ -1,7 +1,7 @@
 //! The open loop: operations arrive at nodes at a global rate, whoever is free.
 
 use super::rate::{Clock, Rate};
-use super::{Context, Generator, Next, To, What};
+use super::{Context, Generator, Next, Scope, To, What};
 use crate::op::Event;
 use crate::rng::Rng;
 
@@ -17,7 +17,8 @@ pub struct Arrivals<G> {
     inner: G,
 }
 
-/// `inner` says what arrives; it is asked only when a process of the node is free.
+/// `inner` says what arrives; it is asked only when a process of the node is free, and sees nobody but
+/// the one thread that is going to do it.
 pub fn arrivals<G: Generator>(rate: Rate, rng: Rng, inner: G) -> Arrivals<G> {
     let places = rng.fork("places");
     Arrivals { clock: Clock::new(rate, rng.fork("times")), places, node: None, inner }
@@ -46,14 +47,14 @@ impl<G: Generator> Generator for Arrivals<G> {
             return Next::Wait { until: Some(due) };
         }
         let node = self.node(ctx);
-        if ctx.pick(To::Node(node)).is_none() {
+        let Some(thread) = ctx.pick(To::Node(node)) else {
             self.advance();
             return Next::Dropped { node };
-        }
-        match self.inner.next(ctx) {
-            Next::Do { what: what @ What::Call(_), to: To::Any } => {
+        };
+        match self.inner.next(&ctx.within(Scope::threads(thread..thread + 1))) {
+            Next::Do { what: what @ What::Call(_), to: To::Any | To::Thread(_) } => {
                 self.advance();
-                Next::Do { what, to: To::Node(node) }
+                Next::Do { what, to: To::Thread(thread) }
             }
             next => next,
         }
@@ -112,6 +113,22 @@ mod tests {
         let stalled = starts(source(), 30, 3, one_stalled);
         assert_eq!(on(0, sound.clone()), on(0, stalled.clone()));
         assert_eq!(on(2, sound), on(2, stalled));
+    }
+
+    #[test]
+    fn what_arrives_may_depend_on_who_does_it() {
+        let by_thread = super::super::calls(|ctx| {
+            let thread = ctx.pick(To::Any).expect("somebody is free");
+            crate::op::Call::Write { key: 1, value: thread as i64 }
+        });
+        let rate = Rate::try_from(300.0).expect("a rate");
+        let all = time_limit(Duration::from_secs(1), arrivals(rate, Rng::from_seed(1), by_thread));
+        let run = run(all, 7, 3, ok_after(20));
+        assert!(run.events.len() > 200);
+        for event in run.events.iter().filter(|event| event.kind == crate::op::Kind::Invoke) {
+            let crate::op::Value::Int(thread) = event.value else { panic!("{event:?}") };
+            assert_eq!(event.process, crate::op::Process::Client(thread as u32));
+        }
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub fn simulate(
     threads: Threads,
     world: impl FnMut(&Asked) -> Option<Reply>,
 ) -> Simulated {
-    let nodes = threads.nodes();
+    let nodes = threads.nodes() + threads.operators().len();
     let mut simulation = Simulation {
         threads,
         world,

@@ -1,16 +1,20 @@
 //! The loop's client threads: which are free, and which process each one currently is.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use super::To;
+use super::{Crew, To};
 use crate::op::Process;
 
 /// The loop's client threads (fixed in number) and the process each one currently is.
 ///
-/// Thread `t` talks to node `t % nodes`. After an `info`, its process becomes `process + concurrency`.
+/// First come the threads that carry data: thread `t` talks to node `t % nodes`. Behind them come the
+/// operators, each with a node of its own behind the others' nodes. After an `info`, a thread's process
+/// becomes `process + all threads`.
 #[derive(Clone, Debug)]
 pub struct Threads {
     nodes: usize,
+    data: usize,
     processes: Vec<u32>,
     free: Vec<bool>,
     /// Free threads by node, the one that has rested longest first: so every client gets its turn.
@@ -20,32 +24,56 @@ pub struct Threads {
 }
 
 impl Threads {
+    /// Threads that carry data, and no operators.
     pub fn new(concurrency: usize, nodes: usize) -> Threads {
-        assert!(nodes > 0, "a cluster has at least one node");
-        let mut free_by_node = vec![VecDeque::new(); nodes];
-        for thread in 0..concurrency {
-            free_by_node[thread % nodes].push_back(thread as u32);
-        }
-        Threads {
-            nodes,
-            processes: (0..concurrency as u32).collect(),
-            free: vec![true; concurrency],
-            free_by_node,
-            free_count: concurrency,
-            nemesis_free: true,
-        }
+        Threads::with_operators(concurrency, nodes, 0)
     }
 
+    pub fn of(crew: &Crew) -> Threads {
+        Threads::with_operators(crew.data, crew.places.len(), crew.operators.len())
+    }
+
+    pub fn with_operators(concurrency: usize, nodes: usize, operators: usize) -> Threads {
+        assert!(nodes > 0, "a cluster has at least one node");
+        let total = concurrency + operators;
+        let mut threads = Threads {
+            nodes,
+            data: concurrency,
+            processes: (0..total as u32).collect(),
+            free: vec![true; total],
+            free_by_node: vec![VecDeque::new(); nodes + operators],
+            free_count: total,
+            nemesis_free: true,
+        };
+        for thread in 0..total {
+            let node = threads.node_of(thread);
+            threads.free_by_node[node].push_back(thread as u32);
+        }
+        threads
+    }
+
+    /// How many threads carry data.
     pub fn concurrency(&self) -> usize {
+        self.data
+    }
+
+    /// The operators' threads.
+    pub fn operators(&self) -> Range<usize> {
+        self.data..self.processes.len()
+    }
+
+    /// All threads.
+    pub fn total(&self) -> usize {
         self.processes.len()
     }
 
+    /// Nodes of threads that carry data.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 
     pub fn node_of(&self, thread: usize) -> usize {
-        thread % self.nodes
+        if thread < self.data { thread % self.nodes } else { self.nodes + thread - self.data }
     }
 
     pub fn process(&self, thread: usize) -> Process {
@@ -92,7 +120,8 @@ impl Threads {
         assert!(self.free[thread], "thread {thread} is busy");
         self.free[thread] = false;
         self.free_count -= 1;
-        let list = &mut self.free_by_node[thread % self.nodes];
+        let node = self.node_of(thread);
+        let list = &mut self.free_by_node[node];
         let position = list
             .iter()
             .position(|other| *other as usize == thread)
@@ -104,7 +133,8 @@ impl Threads {
         assert!(!self.free[thread], "thread {thread} is free already");
         self.free[thread] = true;
         self.free_count += 1;
-        self.free_by_node[thread % self.nodes].push_back(thread as u32);
+        let node = self.node_of(thread);
+        self.free_by_node[node].push_back(thread as u32);
     }
 
     /// Retires the thread's process and gives the thread the next id.
@@ -135,6 +165,27 @@ mod tests {
         assert!(!threads.all_free());
         threads.release(1);
         assert_eq!(threads.pick(To::Node(1)), Some(1));
+        assert!(threads.all_free());
+    }
+
+    #[test]
+    fn operators_have_nodes_of_their_own_and_are_never_anybody() {
+        let mut threads = Threads::with_operators(2, 2, 2);
+        assert_eq!(threads.operators(), 2..4);
+        assert_eq!((0..4).map(|thread| threads.node_of(thread)).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        threads.take(0);
+        threads.take(1);
+        assert_eq!(threads.pick(To::Any), None);
+        assert_eq!(threads.pick(To::Node(3)), Some(3));
+        threads.take(3);
+        assert_eq!(threads.pick(To::Thread(3)), None);
+        threads.retire(3);
+        assert_eq!(threads.process(3), Process::Client(7));
+        assert_eq!(threads.thread_of(7), 3);
+        for thread in [0, 1, 3] {
+            assert!(!threads.all_free());
+            threads.release(thread);
+        }
         assert!(threads.all_free());
     }
 

@@ -1,10 +1,8 @@
 //! Faults that want the same process at the same time: one keeps it down, the other would act on it.
 
-use crate::cluster::Topology;
 use crate::duration::Span;
 use crate::nemesis::fault::{Fault, FaultKind};
-use crate::nemesis::needs::possible_nodes;
-use crate::nemesis::target::Target;
+use crate::nemesis::target::Roster;
 use crate::op::{Nanos, NodeName};
 
 /// Beginnings of one fault that are looked at: enough for any run that a person waits for.
@@ -44,20 +42,17 @@ pub fn clash(mut holds: Vec<Hold>) -> Option<(Hold, Hold)> {
 impl Fault {
     /// When it holds which processes, if that is settled before the start: it goes by the clock and
     /// names its nodes. Faults that begin by a trigger or pick their nodes pick others in time.
-    pub fn holds(&self, whose: usize, topology: &Topology, end: Nanos) -> Vec<Hold> {
+    pub fn holds(&self, whose: usize, roster: Roster, end: Nanos) -> Vec<Hold> {
         let acts_on_processes = matches!(
             self.fault,
             FaultKind::Kill | FaultKind::Stop | FaultKind::Pause | FaultKind::Crash
         );
-        let fixed = self
-            .target
-            .as_ref()
-            .filter(|target| matches!(target, Target::All | Target::Role(_) | Target::Node(_)));
+        let fixed = self.target.as_ref().filter(|target| target.is_fixed());
         let Some(target) = fixed.filter(|_| acts_on_processes) else { return Vec::new() };
         if self.when.is_some() || self.pace.is_some() {
             return Vec::new();
         }
-        let nodes = possible_nodes(target, topology);
+        let nodes = self.pool(target, roster);
         let jitter = self.jitter.map_or(0, Span::nanos);
         let mut holds = Vec::new();
         for from in self.beginnings(end) {
@@ -77,7 +72,7 @@ impl Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::{Node, Role};
+    use crate::cluster::{Node, Role, Topology};
     use crate::op::SECOND;
 
     fn topology() -> Topology {
@@ -93,7 +88,8 @@ mod tests {
     fn meet(faults: &[&str]) -> Option<(String, u64, u64)> {
         let holds = faults.iter().enumerate().flat_map(|(position, yaml)| {
             let fault: Fault = serde_yaml::from_str(yaml).expect(yaml);
-            fault.holds(position, &topology(), 60 * SECOND)
+            let roster = Roster { topology: &topology(), leader: Role::Zookeeper };
+            fault.holds(position, roster, 60 * SECOND)
         });
         let (first, second) = clash(holds.collect())?;
         Some((first.node.to_string(), first.from / SECOND, second.from / SECOND))

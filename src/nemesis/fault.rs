@@ -1,6 +1,7 @@
 //! A fault is intent: what to break, whom to aim at, when. It becomes actions only when it fires.
 
 mod flaw;
+mod reach;
 mod spec_flaw;
 mod timing;
 
@@ -8,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{Clock, Form, Mechanism, Pattern, Refusal, Toxic};
+use crate::cluster::{Clock, Form, Mechanism, Pattern, Refusal, Role, Toxic};
 use crate::duration::{SignedSpan, Span};
 use crate::nemesis::target::{NamedLink, Target};
 use crate::nemesis::trigger::{Pace, Times, When};
@@ -229,11 +230,13 @@ impl Fault {
         }
     }
 
-    /// What it needs of a kernel and an engine: itself, and its trigger.
-    pub fn mechanisms(&self) -> BTreeSet<Mechanism> {
+    /// What it needs of a kernel and an engine: itself, and its trigger. `leader` is whose leader it means
+    /// where it names no role.
+    pub fn mechanisms(&self, leader: Role) -> BTreeSet<Mechanism> {
         let own = match self.fault {
             FaultKind::Partition if self.refusal == Some(Refusal::Reset) => Some(Mechanism::Reject),
             FaultKind::Partition => Some(Mechanism::BridgeTables),
+            FaultKind::Resign if self.office(leader).is_some() => None,
             FaultKind::Sever | FaultKind::Resign => Some(Mechanism::CloseSockets),
             FaultKind::Throttle => Some(Mechanism::Shape),
             FaultKind::Message | FaultKind::Toxic => Some(Mechanism::Redirect),

@@ -4,7 +4,7 @@ mod words;
 
 use serde_json::Value as Json;
 
-use crate::cluster::Mechanism;
+use crate::cluster::{Mechanism, Role};
 use crate::nemesis::fault::{Fault, FaultKind, NemesisSpec};
 
 pub use words::mechanism;
@@ -35,7 +35,7 @@ impl Guide {
         let mut needs: Vec<(String, String)> = Vec::new();
         let mut can_break: Vec<String> = Vec::new();
         for fault in &spec.faults {
-            let mechanisms = fault.mechanisms().into_iter();
+            let mechanisms = fault.mechanisms(Role::Zookeeper).into_iter();
             add(
                 &mut needs,
                 mechanisms.map(|one: Mechanism| (one.name().into(), mechanism(one).into())),

@@ -10,10 +10,9 @@ pub use wire::{fault_flaw, port_flaw, tap_flaw};
 use crate::cluster::{
     Action, Lookout, LookoutId, Mechanism, Needs, Pattern, Refusal, Sight, Tap, Topology,
 };
-use crate::name::Name;
 use crate::nemesis::fault::{Fault, FaultKind};
 use crate::nemesis::plan::tap;
-use crate::nemesis::target::{NamedLink, Target};
+use crate::nemesis::target::{NamedLink, Roster, Target};
 use crate::nemesis::trigger::{Sought, When};
 use crate::op::NodeName;
 
@@ -26,11 +25,11 @@ pub struct Asker<'a> {
 }
 
 /// What these faults need. Lookouts are numbered by the faults' positions, from 1.
-pub fn needs<'a>(faults: impl IntoIterator<Item = Asker<'a>>, topology: &Topology) -> Needs {
+pub fn needs<'a>(faults: impl IntoIterator<Item = Asker<'a>>, roster: Roster) -> Needs {
     let mut needs = Needs::default();
     for (position, Asker { nemesis, fault, is_optional }) in faults.into_iter().enumerate() {
-        needs.taps.extend(possible_taps(fault, topology));
-        if let Some(sight) = fault.when.as_ref().and_then(|when| sight(when, topology)) {
+        needs.taps.extend(possible_taps(fault, roster));
+        if let Some(sight) = fault.when.as_ref().and_then(|when| sight(when, roster)) {
             if let Sight::Message { taps, .. } = &sight {
                 needs.taps.extend(taps.iter().cloned());
             }
@@ -38,8 +37,11 @@ pub fn needs<'a>(faults: impl IntoIterator<Item = Asker<'a>>, topology: &Topolog
             needs.lookouts.push(Lookout { id, sight });
         }
         match is_optional {
-            true => needs.optional.extend(fault.mechanisms()),
-            false => fault.mechanisms().into_iter().for_each(|one| ask(&mut needs, one, nemesis)),
+            true => needs.optional.extend(fault.mechanisms(roster.leader)),
+            false => {
+                let mechanisms = fault.mechanisms(roster.leader).into_iter();
+                mechanisms.for_each(|one| ask(&mut needs, one, nemesis));
+            }
         }
         needs.supervised |= fault.fault == FaultKind::Crash;
     }
@@ -87,27 +89,28 @@ fn mechanism(action: &Action) -> Option<Mechanism> {
 }
 
 /// Every tap at which a fault could arm an interposer.
-pub fn possible_taps(fault: &Fault, topology: &Topology) -> BTreeSet<Tap> {
+pub fn possible_taps(fault: &Fault, roster: Roster) -> BTreeSet<Tap> {
+    let topology = roster.topology;
     match (fault.fault, &fault.link, &fault.target) {
         (FaultKind::Message | FaultKind::Toxic, Some(link), _) => {
-            tap::on_links(fault.port, possible_links(link, topology), topology)
+            tap::on_links(fault.port, possible_links(fault, link, roster), topology)
         }
         (FaultKind::Message | FaultKind::Toxic, None, Some(target)) => {
-            tap::at_nodes(fault.port, possible_nodes(target, topology), topology)
+            tap::at_nodes(fault.port, fault.pool(target, roster), topology)
         }
         _ => BTreeSet::new(),
     }
 }
 
 /// What a trigger has to be looked out for; `None` for events that the run loop sees by itself.
-fn sight(when: &When, topology: &Topology) -> Option<Sight> {
-    let nodes = possible_nodes(when.node.as_ref().unwrap_or(&Target::All), topology);
+fn sight(when: &When, roster: Roster) -> Option<Sight> {
+    let nodes = watched_nodes(when, roster);
     match (&when.log, &when.message) {
         (Some(pattern), _) => {
             Some(Sight::Log { nodes: nodes.into_iter().collect(), pattern: pattern.clone() })
         }
         (None, Some(Sought::Request(pattern))) => Some(Sight::Message {
-            taps: watched_taps(nodes, pattern, topology),
+            taps: watched_taps(nodes, pattern, roster.topology),
             pattern: pattern.clone(),
         }),
         _ => None,
@@ -122,23 +125,13 @@ fn watched_taps(nodes: Vec<NodeName>, pattern: &Pattern, topology: &Topology) ->
     tap::at_nodes(None, nodes.into_iter().filter(speaks), topology)
 }
 
-/// Every node that a target could be resolved to.
-pub fn possible_nodes(target: &Target, topology: &Topology) -> Vec<NodeName> {
-    match target {
-        Target::Clients => vec![Name::from(crate::cluster::CLIENTS)],
-        Target::Role(role) => topology.with_role(*role).map(|node| node.name).collect(),
-        Target::Node(name) => topology.node(name).map(|node| node.name).into_iter().collect(),
-        Target::All
-        | Target::One
-        | Target::Minority
-        | Target::Majority
-        | Target::Leader
-        | Target::Follower => topology.names().copied().collect(),
-    }
+/// Where a trigger looks out.
+pub fn watched_nodes(when: &When, roster: Roster) -> Vec<NodeName> {
+    roster.pool(when.node.as_ref().unwrap_or(&Target::ALL), |_| true)
 }
 
-fn possible_links(link: &NamedLink, topology: &Topology) -> Vec<(NodeName, NodeName)> {
-    let (from, to) = (possible_nodes(&link.from, topology), possible_nodes(&link.to, topology));
+fn possible_links(fault: &Fault, link: &NamedLink, roster: Roster) -> Vec<(NodeName, NodeName)> {
+    let (from, to) = (fault.pool(&link.from, roster), fault.pool(&link.to, roster));
     let mut links = Vec::new();
     for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (*from, *to))) {
         if from != to {

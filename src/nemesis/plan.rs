@@ -1,6 +1,7 @@
 //! From intent to actions: resolves the target against the view of this moment and draws the sides.
 
 mod held;
+mod resign;
 mod scene;
 mod shape;
 pub(super) mod tap;
@@ -10,10 +11,11 @@ mod tests;
 use std::collections::BTreeSet;
 
 pub use held::with_held;
+pub use scene::Moment;
 use scene::{Among, Scene};
 
 use crate::cluster::{
-    Action, Clock, Effect, FaultId, Form, Link, MessageRule, Pattern, SessionPick, Topology, View,
+    Action, Clock, Effect, FaultId, Form, Link, MessageRule, Pattern, SessionPick,
 };
 use crate::nemesis::fault::{Fault, FaultKind};
 use crate::nemesis::target::Target;
@@ -33,16 +35,12 @@ impl Fault {
     /// Plans this fault now, or says why there is nothing to do (`leader` while nobody leads).
     ///
     /// The fault has no flaw, and a message fault knows its pattern.
-    pub fn plan(
-        &self,
-        id: FaultId,
-        topology: &Topology,
-        view: &View,
-        rng: &mut Rng,
-    ) -> Result<Plan, String> {
+    pub fn plan(&self, id: FaultId, moment: &Moment, rng: &mut Rng) -> Result<Plan, String> {
+        let Moment { roster, view, cause, session } = *moment;
         // A loop strikes who leads now, not a deposed leader that has not noticed yet.
         let latest = self.pace.map(|_| view.with_latest_leader());
-        let scene = Scene { topology, view: latest.as_ref().unwrap_or(view) };
+        let view = latest.as_ref().unwrap_or(view);
+        let scene = Scene { roster, view, cause, fault: self };
         match self.fault {
             FaultKind::Partition => shape::plan(self, id, &scene, rng),
             FaultKind::Kill => self.each(&scene, rng, |node| Action::Kill { node }),
@@ -54,14 +52,14 @@ impl Fault {
                 self.each(&scene, rng, |node| Action::Skew { node, clock, by_ns })
             }
             FaultKind::ExpireSession => {
-                let session = self.session_pick(rng)?;
+                let session = self.session_pick(session, rng)?;
                 self.each(&scene, rng, |node| Action::Expire { node, session })
             }
             FaultKind::Sever => {
                 let (targets, links) = self.links(&scene, true, rng)?;
                 Ok(Plan { targets, actions: vec![Action::Sever { links, port: self.port }] })
             }
-            FaultKind::Resign => resign(&scene, rng),
+            FaultKind::Resign => resign::plan(&scene, session, rng),
             FaultKind::Throttle => {
                 let (targets, links) = self.links(&scene, false, rng)?;
                 let bytes_per_second = lacking(self.bytes_per_second, "bytes_per_second")?;
@@ -112,12 +110,12 @@ impl Fault {
         let (targets, taps) = match &self.link {
             Some(link) => {
                 let (targets, links) = scene.resolve_link(link, rng)?;
-                let taps = tap::on_links(self.port, links.iter().map(ends), scene.topology);
+                let taps = tap::on_links(self.port, links.iter().map(ends), scene.roster.topology);
                 (targets, taps)
             }
             None => {
                 let targets = scene.resolve(self.aimed_at()?, Among::UpIfAny, &[], rng)?;
-                let taps = tap::at_nodes(self.port, targets.iter().copied(), scene.topology);
+                let taps = tap::at_nodes(self.port, targets.iter().copied(), scene.roster.topology);
                 (targets, taps)
             }
         };
@@ -139,8 +137,11 @@ impl Fault {
         Ok(Effect::Message(MessageRule { pattern, form, nth, times, delay: self.delay }))
     }
 
-    fn session_pick(&self, rng: &mut Rng) -> Result<SessionPick, String> {
+    fn session_pick(&self, owner: Option<i64>, rng: &mut Rng) -> Result<SessionPick, String> {
         match &self.session {
+            Some(path) if resign::is_path(path) => {
+                owner.map(SessionPick::Id).ok_or_else(|| resign::unowned(path))
+            }
             Some(text) => session_id(text).map(SessionPick::Id),
             None => Ok(SessionPick::Nth(rng.below(1 << 32))),
         }
@@ -153,21 +154,6 @@ fn ends(link: &Link) -> (NodeName, NodeName) {
 
 fn lacking<T>(field: Option<T>, name: &str) -> Result<T, String> {
     field.ok_or_else(|| format!("the fault has no `{name}`"))
-}
-
-/// Who leads loses the connections over which it is followed.
-fn resign(scene: &Scene, rng: &mut Rng) -> Result<Plan, String> {
-    let targets = scene.resolve(&Target::Leader, Among::Up, &[], rng)?;
-    let action = |leader: &NodeName| {
-        let links = scene.links_of(std::slice::from_ref(leader));
-        let port = scene.topology.node(leader).and_then(|node| node.role.leader_port());
-        (!links.is_empty()).then_some(Action::Sever { links, port })
-    };
-    let actions: Vec<Action> = targets.iter().filter_map(action).collect();
-    match actions.is_empty() {
-        true => Err("the leader has no followers to lose".into()),
-        false => Ok(Plan { targets, actions }),
-    }
 }
 
 /// A ZooKeeper session's id as servers write it (`0x100004a2b3c0001`) or as a decimal number.

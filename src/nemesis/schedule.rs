@@ -11,8 +11,10 @@ mod turns;
 
 use std::collections::BTreeMap;
 
+use crate::cluster::Role;
 use crate::duration::Span;
 use crate::generator::Step;
+use crate::nemesis::cause::Cause;
 use crate::nemesis::fault::{Fault, Turns};
 use crate::nemesis::record::FaultRecord;
 use crate::nemesis::script::Script;
@@ -20,7 +22,6 @@ use crate::op::{Event, Nanos, Process};
 use crate::rng::Rng;
 use clocked::Clocked;
 use paced::Paced;
-pub use triggered::Cause;
 use triggered::Triggered;
 use turns::Group;
 
@@ -68,9 +69,11 @@ struct Slot {
 
 impl Schedule {
     /// Faults begin only as long as they can end by `end`, except that the first of each always does.
+    /// `leader` is whose leader faults mean that name no role.
     pub fn new<'a>(
         entries: impl IntoIterator<Item = Entry<'a>>,
         turns: &BTreeMap<String, Turns>,
+        leader: Role,
         end: Nanos,
         rng: &Rng,
     ) -> Schedule {
@@ -86,9 +89,12 @@ impl Schedule {
                     Timing::Turn
                 }
                 (None, Some(when), _) => {
-                    Timing::Triggered(Triggered::new(when, fault.after.nanos()))
+                    Timing::Triggered(Triggered::new(when, leader, fault.after.nanos()))
                 }
-                (None, None, Some(pace)) => Timing::Paced(Paced::new(pace, fault.after.nanos())),
+                (None, None, Some(pace)) => {
+                    let role = fault.led_role(leader);
+                    Timing::Paced(Paced::new(pace, role, fault.after.nanos()))
+                }
                 _ => {
                     let rng = rng.fork(&format!("clock of fault {position}"));
                     Timing::Clocked(Clocked::new(fault, rng))
@@ -198,6 +204,11 @@ impl Schedule {
                 slot.ends_at = None;
             }
         }
+    }
+
+    /// What made the fault begin, as long as nobody has taken it.
+    pub fn cause(&self, fault: usize) -> Option<&Cause> {
+        self.slots[fault].cause.as_ref()
     }
 
     /// What made the fault begin; once for each beginning, `None` where it was the clock.

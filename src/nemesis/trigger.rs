@@ -115,7 +115,8 @@ pub struct When {
     /// A line in a service's log, by a regular expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
-    /// Of `log` and `message`: at which nodes; all where absent.
+    /// Of `log`, `message` and `view`: at which nodes; all where absent, but of `view: leader` those of
+    /// the workload's `leader`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<Target>,
     /// A znode's path; its last part may be `*`.
@@ -171,11 +172,11 @@ impl When {
     }
 
     fn check_fields(&self) -> Result<(), (&'static str, String)> {
-        let is_watched = self.log.is_some() || self.message.is_some();
+        let is_watched = self.log.is_some() || self.message.is_some() || self.view.is_some();
         let given = [
             ("change", self.change.is_some() && self.znode.is_none(), "znode"),
             ("f", self.f.is_some() && self.outcome.is_none(), "outcome"),
-            ("node", self.node.is_some() && !is_watched, "log or message"),
+            ("node", self.node.is_some() && !is_watched, "log, message or view"),
         ];
         if let Some((field, _, of)) = given.into_iter().find(|(_, is_astray, _)| *is_astray) {
             return Err((field, format!("expected only where the event is of {of}")));
@@ -188,7 +189,7 @@ impl When {
             return Err(("znode", format!("expected {such}, found `{path}`")));
         }
         match (&self.node, self.outcome, self.phase) {
-            (Some(node), ..) if !is_fixed(node) => {
+            (Some(node), ..) if !node.is_fixed() => {
                 let why = "where to look is settled before the start";
                 Err(("node", format!("expected all, a role or a node ({why}), found `{node}`")))
             }
@@ -221,11 +222,6 @@ fn is_znode_path(path: &str) -> bool {
         || parts.iter().enumerate().all(|(position, part)| {
             !part.is_empty() && (!part.contains('*') || (position == last && *part == "*"))
         })
-}
-
-/// Its nodes are the same whatever happens.
-fn is_fixed(target: &Target) -> bool {
-    matches!(target, Target::All | Target::Role(_) | Target::Node(_))
 }
 
 fn is_zero(span: &Span) -> bool {

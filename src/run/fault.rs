@@ -3,10 +3,13 @@
 use futures::FutureExt;
 use futures::future::join_all;
 
+use super::znode::owner_of;
 use super::{Done, InForce, Loop};
 use crate::cluster::{Ability, Action, Applied, Client, Cluster, FaultId, View};
 use crate::generator::Step;
-use crate::nemesis::{Cause, Deed, Due, FaultRecord, Order, Phase, Plan, Turns, with_held};
+use crate::nemesis::{
+    Cause, Deed, Due, FaultRecord, Moment, Order, Phase, Plan, Roster, Turns, with_held,
+};
 use crate::op::Nanos;
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
@@ -26,8 +29,15 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         match step {
             Step::Begin { fault: position } => {
                 self.acting += 1;
-                let cluster = self.cluster;
-                let look = async move { Done::Viewed { position, view: cluster.view().await } };
+                let (cluster, office) = (self.cluster, self.office(position));
+                let look = async move {
+                    let view = cluster.view().await;
+                    let session = match office {
+                        Some(office) => owner_of(cluster, &office).await,
+                        None => None,
+                    };
+                    Done::Viewed { position, view, session }
+                };
                 self.running.push(look.boxed_local());
             }
             Step::End { fault: position } => {
@@ -49,7 +59,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             if !self.settings.turns.get(&named.nemesis).is_some_and(random) {
                 continue;
             }
-            let needed = named.fault.mechanisms();
+            let needed = named.fault.mechanisms(self.settings.leader);
             let lacking =
                 self.cluster.lacks().iter().find(|one| needed.contains(&one.mechanism)).cloned();
             if let Some(Ability { mechanism, how, .. }) = lacking {
@@ -63,13 +73,20 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         }
     }
 
+    /// The znode of the office that the fault takes away, if it does.
+    fn office(&self, position: usize) -> Option<String> {
+        let named =
+            self.settings.faults.get(position).filter(|_| self.settings.script.is_none())?;
+        named.fault.office(self.settings.leader).map(str::to_owned)
+    }
+
     /// The view has come: resolve the target, write the plan ahead, act.
-    pub(super) fn plan(&mut self, position: usize, view: View) {
+    pub(super) fn plan(&mut self, position: usize, view: View, session: Option<i64>) {
         let fault = FaultId(self.next_fault);
         self.next_fault += 1;
         let name = self.nemesis_of(position);
         let plan = match self.phase {
-            Phase::Main => self.plan_of(fault, position, &view),
+            Phase::Main => self.plan_of(fault, position, &view, session),
             _ => Err("the main phase ended before it could begin".into()),
         };
         self.record_view(view);
@@ -95,7 +112,13 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     }
 
     /// What a fault does now; a schedule that is given says so itself.
-    fn plan_of(&mut self, id: FaultId, position: usize, view: &View) -> Result<Plan, String> {
+    fn plan_of(
+        &mut self,
+        id: FaultId,
+        position: usize,
+        view: &View,
+        session: Option<i64>,
+    ) -> Result<Plan, String> {
         match &self.settings.script {
             Some(script) => {
                 let entry = &script.entries[position];
@@ -104,7 +127,10 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             None => {
                 let intent = &self.settings.faults[position].fault;
                 let view = with_held(view, self.in_force.values().flat_map(|force| &force.actions));
-                intent.plan(id, self.cluster.topology(), &view, &mut self.rng)
+                let (topology, leader) = (self.cluster.topology(), self.settings.leader);
+                let roster = Roster { topology, leader };
+                let cause = self.schedule.cause(position);
+                intent.plan(id, &Moment { roster, view: &view, cause, session }, &mut self.rng)
             }
         }
     }
@@ -117,7 +143,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     }
 
     fn record_cause(&mut self, name: &str, fault: FaultId, position: usize) {
-        if let Some(Cause { by, happened, learned }) = self.schedule.take_cause(position) {
+        if let Some(Cause { by, happened, learned, .. }) = self.schedule.take_cause(position) {
             self.record_nemesis(name, &FaultRecord::Triggered { fault, by, happened, learned });
         }
     }

@@ -25,10 +25,16 @@ fn position(lookout: LookoutId) -> usize {
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn lookout_saw(&mut self, lookout: LookoutId, observed: &Observed) {
+        let sender = observed.message.as_ref().and_then(MessageSeen::sender);
+        let sender = sender.and_then(|address| self.cluster.topology().at(address));
+        let sender = sender.map(|node| node.name);
+        let from = sender.map_or(String::new(), |sender| format!(" from {sender}"));
         let cause = Cause {
-            by: format!("{} at {}", observed.what, observed.node),
+            by: format!("{} at {}{from}", observed.what, observed.node),
             happened: self.happened(observed),
             learned: self.now(),
+            node: Some(observed.node),
+            sender,
         };
         self.schedule.fire(position(lookout), cause);
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
-use super::{Done, Loop};
+use super::{Done, Loop, Seat};
 use crate::cluster::{Client, Cluster};
 use crate::nemesis::Phase;
 use crate::op::{Call, Completion, Event, Kind, Outcome};
@@ -23,7 +23,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         });
         let mut client = match self.clients[thread].take() {
             Some(client) => client,
-            None => (self.make_client)(process, &node),
+            None => (self.make_client)(Seat { thread, process, node }),
         };
         let limit = Duration::from_nanos(self.settings.operation_timeout);
         self.running.push(

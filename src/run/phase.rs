@@ -79,7 +79,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     }
 
     fn recovered(&self) -> bool {
-        self.healthy && self.asked.iter().all(|asked| asked.answered)
+        self.healthy && self.crew.awaited().all(|thread| self.asked[thread].answered)
     }
 
     fn recover_deadline(&self) -> Nanos {

@@ -9,12 +9,15 @@ use futures::FutureExt;
 
 use super::Loop;
 use crate::cluster::{
-    Client, Cluster, Coordination, CoordinationError, Watch, WatchKind, Watched as _,
+    Client, Cluster, Coordination, CoordinationError, Role, Watch, WatchKind, Watched as _,
 };
 use crate::nemesis::{Cause, ZnodeChange};
 use crate::op::NodeName;
 
 const SESSION_TIMEOUT: Duration = Duration::from_secs(6);
+
+/// How long a server may take to say who owns a znode.
+const OWNER_WITHIN: Duration = Duration::from_secs(1);
 
 const TRY_AGAIN: Duration = Duration::from_millis(200);
 
@@ -55,7 +58,10 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
                 Some(parent) => (parent, true),
                 None => (path.as_str(), false),
             };
-            let (path, nodes) = (path.to_owned(), self.nodes.clone());
+            let (path, nodes) = (path.to_owned(), servers(self.cluster));
+            if nodes.is_empty() {
+                continue;
+            }
             let change = when.change;
             let (turn, known) = (0, None);
             let watch = ZnodeWatch { position, path, of_children, change, nodes, turn, known };
@@ -67,10 +73,32 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         let Seen { watch, what } = seen;
         let now = self.now();
         for by in what {
-            self.schedule.fire(watch.position, Cause { by, happened: now, learned: now });
+            self.schedule.fire(watch.position, Cause::now(now, by));
         }
         self.watching.push(see(self.cluster, watch).boxed_local());
     }
+}
+
+/// ZooKeeper's servers.
+fn servers<C: Cluster>(cluster: &C) -> Vec<NodeName> {
+    cluster.topology().with_role(Role::Zookeeper).map(|node| node.name).collect()
+}
+
+/// The session that owns an ephemeral znode, as the first server says that answers in time.
+pub(super) async fn owner_of<C: Cluster>(cluster: &C, path: &str) -> Option<i64> {
+    for server in servers(cluster) {
+        let look = async {
+            let session = cluster.connect(&server, SESSION_TIMEOUT).await?;
+            let stat = session.exists(path).await;
+            // A session that cannot be closed expires.
+            let _ = session.close().await;
+            stat
+        };
+        if let Ok(Ok(stat)) = tokio::time::timeout(OWNER_WITHIN, look).await {
+            return stat.map(|stat| stat.ephemeral_owner).filter(|owner| *owner != 0);
+        }
+    }
+    None
 }
 
 /// Waits for a change that the trigger asks for, whatever breaks meanwhile.

@@ -5,8 +5,10 @@ use std::net::Ipv4Addr;
 use super::{NamedFault, Scenario, ScenarioError};
 use crate::cluster::{FaultId, Needs, Node, NodeState, NodeView, Topology, View};
 use crate::nemesis::{
-    Asker, Fault, FaultKind, Hold, Order, Sought, Target, clash, fault_flaw, needs,
+    Asker, Cause, Fault, FaultKind, Hold, Moment, Order, Roster, Sought, Target, When, clash,
+    fault_flaw, needs, watched_nodes,
 };
+use crate::op::NodeName;
 use crate::rng::Rng;
 
 impl Scenario {
@@ -38,9 +40,14 @@ impl Scenario {
                     fault: &named.fault,
                     is_optional: asker(named),
                 }),
-                &self.topology(),
+                self.roster(&self.topology()),
             ),
         }
+    }
+
+    /// Its nodes, and whose leader `leader` means among them.
+    fn roster<'a>(&self, topology: &'a Topology) -> Roster<'a> {
+        Roster { topology, leader: self.workload.leader }
     }
 
     /// The workload's own message, for faults and triggers that leave it to the workload.
@@ -73,6 +80,7 @@ impl Scenario {
     /// What can be known to be wrong before the start.
     pub(super) fn check_faults(&self) -> Result<(), ScenarioError> {
         let topology = self.topology();
+        let roster = self.roster(&topology);
         for NamedFault { nemesis, fault } in &self.faults {
             if let Some(target) = absent(fault, &topology) {
                 return Err(ScenarioError::Target {
@@ -83,10 +91,10 @@ impl Scenario {
                 });
             }
             let aim = |message| ScenarioError::Aim { nemesis: nemesis.clone(), message };
-            if let Some((field, message)) = fault_flaw(fault, &topology) {
+            if let Some((field, message)) = fault_flaw(fault, roster) {
                 return Err(aim(format!("field `{field}`: {message}")));
             }
-            if let Err(why) = plan_in_health(fault, &topology) {
+            if let Err(why) = plan_in_health(fault, roster) {
                 return Err(aim(format!(
                     "it can never act on the nodes of {} ({}): {why}; choose another nemesis or aim, or \
                      change their number with --nodes",
@@ -95,16 +103,15 @@ impl Scenario {
                 )));
             }
         }
-        self.check_contradictions(&topology)
+        self.check_contradictions(roster)
     }
 
     /// Two faults that go by the clock and want the same process at the same time.
-    fn check_contradictions(&self, topology: &Topology) -> Result<(), ScenarioError> {
+    fn check_contradictions(&self, roster: Roster) -> Result<(), ScenarioError> {
         let end = self.workload.time.nanos();
         let has_clock = |named: &NamedFault| !self.turns.contains_key(&named.nemesis);
         let clocked = self.faults.iter().enumerate().filter(|(_, named)| has_clock(named));
-        let holds =
-            clocked.flat_map(|(position, named)| named.fault.holds(position, topology, end));
+        let holds = clocked.flat_map(|(position, named)| named.fault.holds(position, roster, end));
         match clash(holds.collect()) {
             None => Ok(()),
             Some((first, second)) => Err(self.contradiction(&first, &second)),
@@ -138,22 +145,39 @@ fn names(topology: &Topology) -> String {
 
 /// A node or role that a fault or its trigger names and that is not there.
 fn absent<'a>(fault: &'a Fault, topology: &Topology) -> Option<&'a Target> {
-    let ends = fault.link.iter().flat_map(|link| [&link.from, &link.to]);
     let watched = fault.when.iter().filter_map(|when| when.node.as_ref());
-    let mut named = fault.target.iter().chain(ends).chain(watched);
+    let mut named = fault.aims().chain(watched);
     named.find(|target| match target {
         Target::Node(name) => topology.node(name).is_none(),
-        Target::Role(role) => topology.with_role(*role).next().is_none(),
+        Target::Of(_, Some(role)) => topology.with_role(*role).next().is_none(),
         _ => false,
     })
 }
 
 /// A fault that cannot be planned while all nodes serve and one leads can never be planned.
-fn plan_in_health(fault: &Fault, topology: &Topology) -> Result<(), String> {
+fn plan_in_health(fault: &Fault, roster: Roster) -> Result<(), String> {
+    let topology = roster.topology;
     let seen = |node: &Node| {
         let leads = topology.with_role(node.role).next() == Some(node);
         (node.name, NodeView { leads, ..NodeView::new(node.role, NodeState::Serving, "") })
     };
     let view = View { nodes: topology.nodes.iter().map(seen).collect() };
-    fault.plan(FaultId(1), topology, &view, &mut Rng::from_seed(0)).map(|_| ())
+    let cause = fault.when.as_ref().map(|when| cause_in_health(when, roster));
+    let moment = Moment { roster, view: &view, cause: cause.as_ref(), session: Some(1) };
+    fault.plan(FaultId(1), &moment, &mut Rng::from_seed(0)).map(|_| ())
+}
+
+/// An event at one of the nodes that a trigger watches; of messages, sent by another node, best of the
+/// same role.
+fn cause_in_health(when: &When, roster: Roster) -> Cause {
+    let watched = watched_nodes(when, roster);
+    let hears = |name: &NodeName| match (&when.message, roster.role_of(name)) {
+        (Some(Sought::Request(pattern)), Some(role)) => role.client_port().1 == pattern.protocol,
+        _ => true,
+    };
+    let node = watched.into_iter().find(hears);
+    let own = node.and_then(|name| roster.role_of(&name));
+    let others = || roster.topology.nodes.iter().filter(|other| Some(other.name) != node);
+    let peer = others().find(|other| Some(other.role) == own).or_else(|| others().next());
+    Cause { sender: peer.map(|peer| peer.name), ..Cause::now(0, "").at(node) }
 }

@@ -1,6 +1,7 @@
 //! Nemesis names to faults: a name of the catalogue, aimed elsewhere by a suffix.
 //!
-//! `kill-leader` is `kill` aimed at the leader, `pause:zookeeper2` is `pause` aimed at that node:
+//! `kill-leader` is `kill` aimed at the leader, `pause:zookeeper2` is `pause` aimed at that node,
+//! `kill-one:kvrocks` and `kill:one:kvrocks` are `kill` aimed at one node of that role:
 //! fault and target are composed here, not written out in one file for each pair.
 
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{Catalog, CatalogError, nearest};
-use crate::nemesis::{Fault, NemesisSpec, Target, Turns};
+use crate::nemesis::{Fault, FaultKind, NemesisSpec, Pick, Target, Turns};
 use crate::scenario::overrides::{Overrides, ScenarioError, Source};
 use crate::scenario::yaml::YamlError;
 
@@ -60,9 +61,8 @@ pub fn load(names: &str, overrides: &Overrides) -> Result<Loaded, ScenarioError>
 /// A nemesis as it is after its name's aim and the command line's changes.
 pub fn load_one(name: &str, overrides: &Overrides) -> Result<NemesisSpec, ScenarioError> {
     if let Some((base, target)) = name.split_once(':') {
-        let target = target
-            .parse()
-            .map_err(|message| ScenarioError::Aim { nemesis: name.into(), message })?;
+        let wrong = |message| ScenarioError::Aim { nemesis: name.into(), message };
+        let (base, target) = aim_of(base, target).map_err(wrong)?;
         return aim(load_named(base, overrides)?, name, target);
     }
     match load_named(name, overrides) {
@@ -78,28 +78,39 @@ pub fn load_one(name: &str, overrides: &Overrides) -> Result<NemesisSpec, Scenar
     }
 }
 
-/// The targets that a name may end with.
-const KEYWORDS: [(&str, Target); 6] = [
-    ("all", Target::All),
-    ("one", Target::One),
-    ("minority", Target::Minority),
-    ("majority", Target::Majority),
-    ("leader", Target::Leader),
-    ("follower", Target::Follower),
-];
-
+/// What a name ends with that aims it: `kill-leader`, `kill-master`.
 fn keyword_suffix(name: &str) -> Option<(&str, Target)> {
     let (base, last) = name.rsplit_once('-')?;
-    let (_, target) = KEYWORDS.iter().find(|(keyword, _)| *keyword == last)?;
-    Some((base, target.clone()))
+    let (_, target) = Target::keywords().find(|(keyword, _)| *keyword == last)?;
+    Some((base, target))
+}
+
+/// What stands before and behind a colon: a role behind a name that ends with an aim narrows that
+/// (`kill-leader:controller`, `partition-one:kvrocks`), anything else is an aim of its own.
+fn aim_of<'a>(name: &'a str, aim: &str) -> Result<(&'a str, Target), String> {
+    let target: Target = aim.parse()?;
+    let Some((_, aimed)) = keyword_suffix(name) else { return Ok((name, target)) };
+    let narrowed = match target {
+        Target::Of(Pick::All, Some(role)) => aimed.of_role(role),
+        _ => None,
+    };
+    let base = base(name);
+    match narrowed {
+        Some(target) => Ok((base, target)),
+        None if base == name => Ok((name, target)),
+        None => Err(format!(
+            "it is aimed twice, at `{aimed}` and at `{aim}`; expected one aim, or a role behind the \
+             colon as in {base}-leader:controller"
+        )),
+    }
 }
 
 /// The name of the file that a name stands for, without its aim.
 pub fn base(name: &str) -> &str {
-    match name.split_once(':') {
-        Some((base, _)) => base,
-        None if Catalog::Nemeses.load(name).is_ok() => name,
-        None => keyword_suffix(name).map_or(name, |(base, _)| base),
+    let name = name.split_once(':').map_or(name, |(before, _)| before);
+    match Catalog::Nemeses.load(name) {
+        Ok(_) => name,
+        Err(_) => keyword_suffix(name).map_or(name, |(base, _)| base),
     }
 }
 
@@ -108,7 +119,10 @@ fn suggested(unknown: CatalogError) -> CatalogError {
     match unknown {
         CatalogError::Unknown { what, list, name, .. } => {
             let mut names = Catalog::Nemeses.names();
-            let aimed = |base: &String| KEYWORDS.map(|(keyword, _)| format!("{base}-{keyword}"));
+            let aimed = |base: &String| {
+                let base = base.clone();
+                Target::keywords().map(move |(keyword, _)| format!("{base}-{keyword}"))
+            };
             let aimed: Vec<String> =
                 names.iter().filter(|base| takes_an_aim(base)).flat_map(aimed).collect();
             names.extend(aimed);
@@ -121,12 +135,14 @@ fn suggested(unknown: CatalogError) -> CatalogError {
 
 fn takes_an_aim(name: &str) -> bool {
     let spec = load_named(name, &Overrides::default());
-    spec.is_ok_and(|spec| aim(spec, name, Target::One).is_ok())
+    spec.is_ok_and(|spec| aim(spec, name, Target::ONE).is_ok())
 }
 
 fn aim(mut spec: NemesisSpec, name: &str, target: Target) -> Result<NemesisSpec, ScenarioError> {
-    let aimed: Vec<&mut Fault> =
-        spec.faults.iter_mut().filter(|fault| fault.target.is_some()).collect();
+    // Who resigns is a leader, so only an aim at leaders concerns it.
+    let resigns = |fault: &Fault| fault.fault == FaultKind::Resign && target.is_leader();
+    let takes_one = |fault: &Fault| fault.target.is_some() || resigns(fault);
+    let aimed: Vec<&mut Fault> = spec.faults.iter_mut().filter(|fault| takes_one(fault)).collect();
     if aimed.is_empty() {
         let message =
             "this nemesis picks its own nodes and cannot be aimed; leave the aim out".into();
@@ -156,5 +172,50 @@ fn read(source: &Source) -> Result<NemesisSpec, YamlError> {
         }
         Some((None, (field, message))) => Err(YamlError::field(origin, text, field, &message)),
         None => Ok(spec),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aim_of_first(name: &str) -> Result<String, String> {
+        let spec = load_one(name, &Overrides::default()).map_err(|error| error.to_string())?;
+        Ok(spec.faults[0].aim())
+    }
+
+    #[test]
+    fn aims_behind_a_name_and_behind_a_colon_are_composed() {
+        for (name, aim, file) in [
+            ("kill:one:kvrocks", "one:kvrocks", "kill"),
+            ("kill-one:kvrocks", "one:kvrocks", "kill"),
+            ("kill:kvrocks", "kvrocks", "kill"),
+            ("kill-master", "master", "kill"),
+            ("pause-replica", "replica", "pause"),
+            ("kill-leader:controller", "leader:controller", "kill"),
+            ("partition-leader:controller", "leader:controller", "partition-leader"),
+            ("partition-one:kvrocks", "one:kvrocks", "partition-one"),
+            ("partition-one:kvrocks2", "kvrocks2", "partition-one"),
+            ("failover-loop:leader:controller", "leader:controller", "failover-loop"),
+            ("resign:leader:controller", "leader:controller", "resign"),
+            ("skew-bump:leader:kvrocks", "leader:kvrocks", "skew-bump"),
+        ] {
+            assert_eq!(aim_of_first(name), Ok(aim.to_owned()), "{name}");
+            assert_eq!(base(name), file, "{name}");
+        }
+    }
+
+    #[test]
+    fn two_aims_and_aims_at_what_is_not_known_are_refused() {
+        for (name, told) in [
+            ("kill-leader:zookeeper2", "aimed twice, at `leader` and at `zookeeper2`"),
+            ("kill-master:controller", "aimed twice, at `master` and at `controller`"),
+            ("kill:one:redis", "expected a role behind `:`"),
+            ("kill:sender", "is a node of an event"),
+            ("failover-loop:leader:kvrocks", "leaders that are elected"),
+        ] {
+            let error = aim_of_first(name).expect_err(name);
+            assert!(error.contains(told), "{name}: {error}");
+        }
     }
 }

@@ -100,7 +100,7 @@ fn a_flaw_in_a_workload_is_told_with_file_line_and_field() {
             missing-field.yaml
               missing-field.yaml:2: missing field `rate`; correct it, `stormglass describe zookeeper/register` shows a sound workload
             unknown-service.yaml
-              unknown-service.yaml:2: services: unknown variant `zoekeeper`, expected `zookeeper`; did you mean `zookeeper`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+              unknown-service.yaml:2: services: unknown variant `zoekeeper`, expected one of `zookeeper`, `controller`, `kvrocks`; did you mean `zookeeper`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
             too-many-nodes.yaml
               too-many-nodes.yaml:2: field `services`: zookeeper: 300 nodes; expected 1 to 99; correct it, `stormglass describe zookeeper/register` shows a sound workload
             bad-expectation.yaml
@@ -148,21 +148,21 @@ fn a_flaw_in_a_nemesis_is_told_with_file_line_and_field() {
         &folder,
         &cases,
         expect![[r#"
-        zookeeper/register --nemesis unknown-field
-          nemesis/unknown-field.yaml:4: faults[1]: unknown field `afterwards`, expected one of `fault`, `shape`, `target`, `link`, `traffic`, `refusal`, `port`, `bytes_per_second`, `message`, `form`, `nth`, `times`, `delay`, `toxic`, `clock`, `by`, `session`, `weight`, `when`, `pace`, `after`, `for`, `every`, `jitter`; did you mean `after`?; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis unknown-fault
-          nemesis/unknown-fault.yaml:4: faults[1].fault: unknown variant `kil`, expected one of `partition`, `kill`, `stop`, `pause`, `crash`, `sever`, `resign`, `throttle`, `message`, `toxic`, `clock`, `expire-session`; did you mean `kill`?; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis bad-target
-          nemesis/bad-target.yaml:4: faults[1].target: expected a target: all, one, minority, majority, leader, follower, a role or a node; found `zoo keeper`; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis no-target
-          nemesis/no-target.yaml:4: field `target`: expected a target: all, one, minority, majority, leader, follower, a role or a node; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis kill,bad-duration
-          nemesis/bad-duration.yaml:4: faults[1].for: expected a duration such as 500ms, 10s or 1m 30s, found `two seconds`; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis overlapping
-          nemesis/overlapping.yaml:4: field `every`: expected at least `for` (2s), since a fault cannot overlap itself; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis shapeless
-          nemesis/shapeless.yaml:4: field `shape`: a partition needs a shape: halves, isolate, majority-minority, one-way, majorities-ring, bridge, minority-third, random or link; correct it, `stormglass describe kill` shows a sound nemesis
-    "#]],
+            zookeeper/register --nemesis unknown-field
+              nemesis/unknown-field.yaml:4: faults[1]: unknown field `afterwards`, expected one of `fault`, `shape`, `target`, `link`, `traffic`, `refusal`, `port`, `bytes_per_second`, `message`, `form`, `nth`, `times`, `delay`, `toxic`, `clock`, `by`, `session`, `weight`, `when`, `pace`, `after`, `for`, `every`, `jitter`; did you mean `after`?; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis unknown-fault
+              nemesis/unknown-fault.yaml:4: faults[1].fault: unknown variant `kil`, expected one of `partition`, `kill`, `stop`, `pause`, `crash`, `sever`, `resign`, `throttle`, `message`, `toxic`, `clock`, `expire-session`; did you mean `kill`?; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis bad-target
+              nemesis/bad-target.yaml:4: faults[1].target: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; found `zoo keeper`; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis no-target
+              nemesis/no-target.yaml:4: field `target`: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis kill,bad-duration
+              nemesis/bad-duration.yaml:4: faults[1].for: expected a duration such as 500ms, 10s or 1m 30s, found `two seconds`; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis overlapping
+              nemesis/overlapping.yaml:4: field `every`: expected at least `for` (2s), since a fault cannot overlap itself; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis shapeless
+              nemesis/shapeless.yaml:4: field `shape`: a partition needs a shape: halves, isolate, majority-minority, one-way, majorities-ring, bridge, minority-third, random or link; correct it, `stormglass describe kill` shows a sound nemesis
+        "#]],
     );
 }
 
@@ -185,29 +185,29 @@ fn names_and_targets_that_are_not_there_suggest_near_ones() {
         &Folder::new(),
         &cases,
         expect![[r#"
-        zookeper/register
-          there is no workload `zookeper/register`; did you mean `zookeeper/register`?; `stormglass list workloads` shows all
-        register
-          there is no workload `register`; did you mean `zookeeper/register`?; `stormglass list workloads` shows all
-        xyz
-          there is no workload `xyz`; `stormglass list workloads` shows all
-        ../secret
-          there is no workload `../secret`; `stormglass list workloads` shows all
-        zookeeper/register --nemesis partition-halfs
-          there is no nemesis `partition-halfs`; did you mean `partition-halves`?; `stormglass list nemeses` shows all
-        zookeeper/register --nemesis kill,pause-leadr
-          there is no nemesis `pause-leadr`; did you mean `pause-leader`?; `stormglass list nemeses` shows all
-        zookeeper/register --nemesis kill,,pause
-          --nemesis 'kill,,pause': expected names with commas between, found an empty one; `none` is the nemesis that does nothing
-        zookeeper/register --nemesis kill:zookeeper9
-          --nemesis kill:zookeeper9: the topology of zookeeper/register has no `zookeeper9`; aim at one of its nodes, zookeeper1, zookeeper2, zookeeper3, or change their number with --nodes
-        zookeeper/register --nemesis partition-one,kill:zookeeper3 --nodes zookeeper=2
-          --nemesis kill:zookeeper3: the topology of zookeeper/register has no `zookeeper3`; aim at one of its nodes, zookeeper1, zookeeper2, or change their number with --nodes
-        zookeeper/register --nemesis kill:
-          --nemesis kill:: expected a target: all, one, minority, majority, leader, follower, a role or a node; found ``
-        zookeeper/register --nemesis partition-halves:zookeeper1
-          --nemesis partition-halves:zookeeper1: this nemesis picks its own nodes and cannot be aimed; leave the aim out
-    "#]],
+            zookeper/register
+              there is no workload `zookeper/register`; did you mean `zookeeper/register`?; `stormglass list workloads` shows all
+            register
+              there is no workload `register`; did you mean `zookeeper/register`?; `stormglass list workloads` shows all
+            xyz
+              there is no workload `xyz`; `stormglass list workloads` shows all
+            ../secret
+              there is no workload `../secret`; `stormglass list workloads` shows all
+            zookeeper/register --nemesis partition-halfs
+              there is no nemesis `partition-halfs`; did you mean `partition-halves`?; `stormglass list nemeses` shows all
+            zookeeper/register --nemesis kill,pause-leadr
+              there is no nemesis `pause-leadr`; did you mean `pause-leader`?; `stormglass list nemeses` shows all
+            zookeeper/register --nemesis kill,,pause
+              --nemesis 'kill,,pause': expected names with commas between, found an empty one; `none` is the nemesis that does nothing
+            zookeeper/register --nemesis kill:zookeeper9
+              --nemesis kill:zookeeper9: the topology of zookeeper/register has no `zookeeper9`; aim at one of its nodes, zookeeper1, zookeeper2, zookeeper3, or change their number with --nodes
+            zookeeper/register --nemesis partition-one,kill:zookeeper3 --nodes zookeeper=2
+              --nemesis kill:zookeeper3: the topology of zookeeper/register has no `zookeeper3`; aim at one of its nodes, zookeeper1, zookeeper2, or change their number with --nodes
+            zookeeper/register --nemesis kill:
+              --nemesis kill:: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; found ``
+            zookeeper/register --nemesis partition-halves:zookeeper1
+              --nemesis partition-halves:zookeeper1: this nemesis picks its own nodes and cannot be aimed; leave the aim out
+        "#]],
     );
 }
 
@@ -244,54 +244,54 @@ fn flags_that_make_no_sense_are_named() {
         &cases,
         expect![[r#"
 
-          the following required arguments were not provided: <WORKLOAD>; `--help` shows what is expected
-        zookeeper/register --nodes zookeeper=0
-          invalid value 'zookeeper=0' for '--nodes <SERVICE=COUNT>': expected 1 to 99 nodes, found `0`; `--help` shows what is expected
-        zookeeper/register --nodes kafka=3
-          invalid value 'kafka=3' for '--nodes <SERVICE=COUNT>': there is no service `kafka`; there is zookeeper; `--help` shows what is expected
-        zookeeper/register --nodes 3
-          invalid value '3' for '--nodes <SERVICE=COUNT>': expected name=value, found `3`; `--help` shows what is expected
-        zookeeper/register --concurrency 0
-          invalid value '0' for '--concurrency <CONCURRENCY>': expected a number of client processes from 1 to 100000 such as `30`, or a multiple of the nodes such as `3n`, found `0`; `--help` shows what is expected
-        zookeeper/register --rate -5
-          invalid value '-5' for '--rate <RATE>': expected a rate in operations per second, above 0 and at most 1000000, found `-5`; `--help` shows what is expected
-        zookeeper/register --seed -1
-          invalid value '-1' for '--seed <SEED>': expected a whole number from 0 to 18446744073709551615; `--help` shows what is expected
-        zookeeper/register --seed dice
-          invalid value 'dice' for '--seed <SEED>': expected a whole number from 0 to 18446744073709551615; `--help` shows what is expected
-        zookeeper/register --time 0s
-          invalid value '0s' for '--time <TIME>': expected more than 0s; `--help` shows what is expected
-        zookeeper/register --time ten
-          invalid value 'ten' for '--time <TIME>': expected a duration such as 500ms, 10s or 1m 30s, found `ten`; `--help` shows what is expected
-        zookeeper/register --variant loses-acked-writes
-          invalid value 'loses-acked-writes' for '--variant <[SERVICE=]NAME>': unknown variant `loses-acked-writes` of the ZooKeeper model, did you mean `loses-acked-write`?; known: as-shipped, loses-acked-write, stale-barrier, acks-unflushed, votes-by-id, cas-races; `--help` shows what is expected
-        zookeeper/register --variant kafka=x
-          invalid value 'kafka=x' for '--variant <[SERVICE=]NAME>': there is no service `kafka`; there is zookeeper; `--help` shows what is expected
-        zookeeper/register --image zookeeper
-          invalid value 'zookeeper' for '--image <SERVICE=IMAGE>': expected name=value, found `zookeeper`; `--help` shows what is expected
-        zookeeper/register --expect all
-          invalid value 'all' for '--expect <EXPECT>' [possible values: none]; `--help` shows what is expected
-        zookeeper/register --world mars
-          invalid value 'mars' for '--world <WORLD>' [possible values: sim, docker]; `--help` shows what is expected
-        zookeeper/register --node-cpus 0 --world docker
-          invalid value '0' for '--node-cpus <CORES>': expected a number of cores from 0.01 to 1024; `--help` shows what is expected
-        zookeeper/register --subnet 10.0.0.1/24 --world docker
-          invalid value '10.0.0.1/24' for '--subnet <CIDR>': `10.0.0.1/24` is no IPv4 subnet: expected one such as 10.9.8.0/24 (bits after /24 are set); `--help` shows what is expected
-        zookeeper/register --variant votes-by-id --world docker
-          --variant: planted bugs exist in the simulation only; add --world sim
-        zookeeper/register --image kafka=x --world docker
-          --image kafka: this workload runs no image of that name; it runs zookeeper
-        zookeeper/register --image zookeeper=x
-          --image: the simulation runs no images; add --world docker
-        zookeeper/register --subnet 10.0.0.0/24
-          --subnet: the simulation needs no network; add --world docker
-        zookeeper/register --node-cpus 1
-          --node-cpus: the simulation has no containers; add --world docker
-        zookeeper/register --keep
-          --keep: a simulation leaves nothing to keep; add --world docker
-        zookeeper/register --sed 4
-          unexpected argument '--sed' found; tip: a similar argument exists: '--seed'; `--help` shows what is expected
-    "#]],
+              the following required arguments were not provided: <WORKLOAD>; `--help` shows what is expected
+            zookeeper/register --nodes zookeeper=0
+              invalid value 'zookeeper=0' for '--nodes <SERVICE=COUNT>': expected 1 to 99 nodes, found `0`; `--help` shows what is expected
+            zookeeper/register --nodes kafka=3
+              invalid value 'kafka=3' for '--nodes <SERVICE=COUNT>': there is no service `kafka`; there is zookeeper, controller, kvrocks; `--help` shows what is expected
+            zookeeper/register --nodes 3
+              invalid value '3' for '--nodes <SERVICE=COUNT>': expected name=value, found `3`; `--help` shows what is expected
+            zookeeper/register --concurrency 0
+              invalid value '0' for '--concurrency <CONCURRENCY>': expected a number of client processes from 1 to 100000 such as `30`, or a multiple of the nodes such as `3n`, found `0`; `--help` shows what is expected
+            zookeeper/register --rate -5
+              invalid value '-5' for '--rate <RATE>': expected a rate in operations per second, above 0 and at most 1000000, found `-5`; `--help` shows what is expected
+            zookeeper/register --seed -1
+              invalid value '-1' for '--seed <SEED>': expected a whole number from 0 to 18446744073709551615; `--help` shows what is expected
+            zookeeper/register --seed dice
+              invalid value 'dice' for '--seed <SEED>': expected a whole number from 0 to 18446744073709551615; `--help` shows what is expected
+            zookeeper/register --time 0s
+              invalid value '0s' for '--time <TIME>': expected more than 0s; `--help` shows what is expected
+            zookeeper/register --time ten
+              invalid value 'ten' for '--time <TIME>': expected a duration such as 500ms, 10s or 1m 30s, found `ten`; `--help` shows what is expected
+            zookeeper/register --variant loses-acked-writes
+              invalid value 'loses-acked-writes' for '--variant <[SERVICE=]NAME>': unknown variant `loses-acked-writes` of the ZooKeeper model, did you mean `loses-acked-write`?; known: as-shipped, loses-acked-write, stale-barrier, acks-unflushed, votes-by-id, cas-races; `--help` shows what is expected
+            zookeeper/register --variant kafka=x
+              invalid value 'kafka=x' for '--variant <[SERVICE=]NAME>': there is no service `kafka`; there is zookeeper, controller, kvrocks; `--help` shows what is expected
+            zookeeper/register --image zookeeper
+              invalid value 'zookeeper' for '--image <SERVICE=IMAGE>': expected name=value, found `zookeeper`; `--help` shows what is expected
+            zookeeper/register --expect all
+              invalid value 'all' for '--expect <EXPECT>' [possible values: none]; `--help` shows what is expected
+            zookeeper/register --world mars
+              invalid value 'mars' for '--world <WORLD>' [possible values: sim, docker]; `--help` shows what is expected
+            zookeeper/register --node-cpus 0 --world docker
+              invalid value '0' for '--node-cpus <CORES>': expected a number of cores from 0.01 to 1024; `--help` shows what is expected
+            zookeeper/register --subnet 10.0.0.1/24 --world docker
+              invalid value '10.0.0.1/24' for '--subnet <CIDR>': `10.0.0.1/24` is no IPv4 subnet: expected one such as 10.9.8.0/24 (bits after /24 are set); `--help` shows what is expected
+            zookeeper/register --variant votes-by-id --world docker
+              --variant: planted bugs exist in the simulation only; add --world sim
+            zookeeper/register --image kafka=x --world docker
+              --image kafka: this workload runs no image of that name; it runs zookeeper
+            zookeeper/register --image zookeeper=x
+              --image: the simulation runs no images; add --world docker
+            zookeeper/register --subnet 10.0.0.0/24
+              --subnet: the simulation needs no network; add --world docker
+            zookeeper/register --node-cpus 1
+              --node-cpus: the simulation has no containers; add --world docker
+            zookeeper/register --keep
+              --keep: a simulation leaves nothing to keep; add --world docker
+            zookeeper/register --sed 4
+              unexpected argument '--sed' found; tip: a similar argument exists: '--seed'; `--help` shows what is expected
+        "#]],
     );
 }
 

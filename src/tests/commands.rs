@@ -72,7 +72,7 @@ fn describing_a_nemesis_shows_its_file() {
           faults.0.every   20s        from one beginning to the next; once where absent
           faults.0.for     10s        how long it stays in force
           faults.0.shape   isolate    the target's nodes against all others
-          faults.0.target  leader     every node that claims to lead when the fault begins
+          faults.0.target  leader     every node that claims to lead when the fault begins, of the workload's `leader`
 
         needs:
           bridge-tables  nftables of the bridge family, to drop the packets of a link

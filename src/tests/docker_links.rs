@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use stormglass::cluster::{
-    Action, Applied, CLIENTS, Cluster, Coordination, FaultId, Link, Manner, Proof, Refusal, Role,
-    SessionEvent,
+    Action, Applied, CLIENTS, Cluster, Coordination, Effect, FaultId, Link, Manner, Needs, Proof,
+    Refusal, Role, SessionEvent, Side, Tap, Toxic,
 };
 use stormglass::docker::DockerCluster;
+use stormglass::duration::Span;
 use stormglass::op::NodeName;
 
 use crate::docker_cluster::harness::{Scratch, with_engine};
@@ -168,6 +169,51 @@ fn a_cap_is_measured_when_it_comes_and_when_it_goes() {
         assert!(proof.packets.is_some(), "{proof:?}");
         let again = cluster.apply(&first.undo().expect("undo")).await.expect("applied");
         assert!(matches!(again, Applied::Indeterminate { .. }), "{again:?}");
+        scratch.down(cluster).await;
+    });
+}
+
+/// A service is up or not, whoever is cut off from it.
+#[test]
+fn a_server_cut_off_from_its_clients_is_started_and_resumed() {
+    with_engine(|engine| async move {
+        let scratch = Scratch::new(engine);
+        let cluster = scratch.up(1).await;
+        let node = node(1);
+        for refusal in [Refusal::Reset, Refusal::Drop] {
+            let manner = Manner { refusal, port: None };
+            let cut = Action::Cut { fault: FAULT, links: clients_of(node), manner };
+            apply(&cluster, &cut).await;
+            for action in [Action::Kill { node }, Action::Stop { node }, Action::Pause { node }] {
+                apply(&cluster, &action).await;
+                let proof = undo(&cluster, &action).await;
+                assert_eq!(seen(&proof, "zookeeper1 ruok"), "imok", "{action:?}");
+            }
+            apply(&cluster, &Action::Crash { node }).await;
+            undo(&cluster, &cut).await;
+        }
+        scratch.down(cluster).await;
+    });
+}
+
+#[test]
+fn a_server_behind_an_interposer_that_passes_nothing_is_started() {
+    with_engine(|engine| async move {
+        let scratch = Scratch::new(engine);
+        let cluster = scratch.up(1).await;
+        let node = node(1);
+        let tap = Tap { node, side: Side::Inbound, port: CLIENT_PORT, peers: BTreeSet::new() };
+        let taps = BTreeSet::from([tap]);
+        let needs = Needs { taps: taps.clone(), ..Needs::default() };
+        cluster.prepare(&needs).await.expect("prepared");
+        let minute = Span::seconds(60);
+        let effect = Effect::Toxic(Toxic::Latency { delay: minute, jitter: Span::seconds(0) });
+        let slow = Action::Interpose { fault: FAULT, taps, effect };
+        apply(&cluster, &slow).await;
+        apply(&cluster, &Action::Kill { node }).await;
+        let proof = apply(&cluster, &Action::Start { node }).await;
+        assert_eq!(seen(&proof, "zookeeper1 ruok"), "imok");
+        undo(&cluster, &slow).await;
         scratch.down(cluster).await;
     });
 }

@@ -61,7 +61,7 @@ impl Trial {
         let mut scenario = loaded.unwrap_or_else(|error| panic!("{error}"));
         let named = |fault: &Fault| NamedFault { nemesis: "planned".into(), fault: fault.clone() };
         scenario.faults = self.faults.iter().map(named).collect();
-        let spec = SimSpec { servers: 3, variant, rng: Rng::from_seed(seed).fork("sim") };
+        let spec = SimSpec::ensemble(3, variant, Rng::from_seed(seed).fork("sim"));
         let interrupt = Interrupt::default();
         let ran = stormglass::sim::run(async {
             let cluster = SimCluster::up(spec).await.expect("an ensemble");
@@ -87,16 +87,16 @@ fn trial(variant: Variant) -> Trial {
     match variant {
         Variant::AsShipped | Variant::StaleBarrier => register(vec![]),
         Variant::LosesAckedWrite => {
-            register(vec![fault(FaultKind::Kill, Target::Leader, 4_000, 5_000)])
+            register(vec![fault(FaultKind::Kill, Target::LEADER, 4_000, 5_000)])
         }
         // What no disk has is lost where nobody is left who remembers it.
-        Variant::AcksUnflushed => register(vec![fault(FaultKind::Kill, Target::All, 4_000, 3_000)]),
+        Variant::AcksUnflushed => register(vec![fault(FaultKind::Kill, Target::ALL, 4_000, 3_000)]),
         // The last server, which wins by its id, lags; the leader goes away just before it is back.
         Variant::VotesById => register(vec![
             fault(FaultKind::Partition, Target::Node("zookeeper3".into()), 3_000, 5_000),
-            fault(FaultKind::Kill, Target::Leader, 7_500, 4_000),
+            fault(FaultKind::Kill, Target::LEADER, 7_500, 4_000),
         ]),
-        Variant::CasRaces => register(vec![fault(FaultKind::Pause, Target::Leader, 4_000, 5_000)]),
+        Variant::CasRaces => register(vec![fault(FaultKind::Pause, Target::LEADER, 4_000, 5_000)]),
     }
 }
 
@@ -158,7 +158,7 @@ fn without_a_bug_nothing_is_found_in_any_of_these_trials() {
 fn reads_from_a_servers_own_copy_are_found_stale() {
     let trial = Trial {
         workload: "zookeeper/register-local-reads",
-        ..register(vec![fault(FaultKind::Partition, Target::One, 4_000, 5_000)])
+        ..register(vec![fault(FaultKind::Partition, Target::ONE, 4_000, 5_000)])
     };
     let (seed, kinds) = trial.found(Variant::AsShipped).expect("stale reads within these seeds");
     println!("local reads: seed {seed}, {}", kinds.join(" "));

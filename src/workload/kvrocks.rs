@@ -1,8 +1,7 @@
-//! Workloads of a kvrocks cluster: what its clients and its operators do.
+//! Workloads of a kvrocks cluster: what its clients do to their data, and its operators to its topology.
 
-use serde::{Deserialize, Serialize};
+mod options;
 
-/// What clients of a kvrocks cluster do.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct KvrocksOptions {}
+pub use options::{
+    ClientMix, DataKind, KvrocksMix, KvrocksOptions, LockOptions, OperatorOptions, SlotOptions,
+};

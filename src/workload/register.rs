@@ -3,7 +3,6 @@
 //! Every value is written at most once in a run, so that a checker knows which write a read saw.
 
 mod drain;
-mod keys;
 mod source;
 
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,11 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 
 pub use drain::RegisterDrain;
-use keys::Keys;
 pub use source::RegisterSource;
 
+use crate::cluster::{Role, Topology};
+use crate::generator::{Concurrency, Crew, Generator};
 use crate::rng::Rng;
+use crate::workload::keys::Keys;
 use crate::workload::register_client::ReadMode;
+use crate::workload::{OptionError, Workload};
 
 /// What clients do to the registers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,20 +58,9 @@ impl Default for RegisterMix {
     }
 }
 
-/// An option that makes no sense, for the scenario to name with its file and line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("field `{field}`: expected {expected}, found {found}")]
-pub struct OptionError {
-    pub field: &'static str,
-    pub expected: &'static str,
-    pub found: String,
-}
-
 impl RegisterOptions {
     pub fn check(&self) -> Result<(), OptionError> {
-        let wrong = |field, expected, found: u64| {
-            Err(OptionError { field, expected, found: found.to_string() })
-        };
+        let wrong = |field, expected, found: u64| Err(OptionError::new(field, expected, found));
         if !(1..=1000).contains(&self.keys) {
             return wrong("keys", "a number from 1 to 1000", self.keys.into());
         }
@@ -112,6 +103,10 @@ impl Register {
         Ok(Register { options, keys })
     }
 
+    pub fn reads(&self) -> ReadMode {
+        self.options.reads
+    }
+
     /// Reads, writes and compare-and-sets, whenever a process is free. It never ends.
     pub fn source(&self, rng: Rng) -> RegisterSource {
         RegisterSource::new(self.clone(), rng)
@@ -126,6 +121,26 @@ impl Register {
 
     fn keys(&self) -> MutexGuard<'_, Keys> {
         self.keys.lock().expect("nobody panics while holding the keys")
+    }
+}
+
+impl Workload for Register {
+    fn crew(&self, topology: &Topology, concurrency: Concurrency) -> Crew {
+        let places: Vec<_> = topology.with_role(Role::Zookeeper).map(|node| node.name).collect();
+        let data = concurrency.threads(places.len());
+        Crew::new(places, data)
+    }
+
+    fn kinds(&self) -> Vec<&'static str> {
+        self.options.mix.kinds()
+    }
+
+    fn source(&self, rng: Rng) -> Box<dyn Generator> {
+        Box::new(Register::source(self, rng))
+    }
+
+    fn drain(&self) -> Box<dyn Generator> {
+        Box::new(Register::drain(self))
     }
 }
 

@@ -28,6 +28,13 @@ fn requests() -> Vec<Request> {
         Command::Heal,
         Command::Counters,
         Command::Probe { links, bound_ms: PROBE_BOUND_MS },
+        Command::Ask {
+            node: "n1".into(),
+            port: 2181,
+            send: "ruok".to_owned(),
+            enough: 4,
+            bound_ms: 500,
+        },
         Command::Status,
         Command::Abilities,
         Command::Process { pid: 71 },
@@ -119,6 +126,8 @@ fn messages() -> Vec<Message> {
         Answer::Throttle { caps: vec![cap] },
         Answer::Unthrottle { packets: Some(7) },
         Answer::Measure { speeds: vec![speed] },
+        Answer::Ask { heard: Heard::Said { text: "imok".to_owned() } },
+        Answer::Ask { heard: Heard::Silent { why: "refused".to_owned() } },
         Answer::Abilities { abilities: vec![ability] },
         Answer::Process { process: Some(process) },
         Answer::SkewClock { report: clocks },
@@ -150,15 +159,16 @@ fn requests_on_the_wire() {
         {"id":11,"command":{"do":"heal"}}
         {"id":12,"command":{"do":"counters"}}
         {"id":13,"command":{"do":"probe","links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"bound_ms":250}}
-        {"id":14,"command":{"do":"status"}}
-        {"id":15,"command":{"do":"abilities"}}
-        {"id":16,"command":{"do":"process","pid":71}}
-        {"id":17,"command":{"do":"skew-clock","pid":71,"offsets":{"wall_ns":-5,"monotonic_ns":7}}}
-        {"id":18,"command":{"do":"read-clock","pid":71}}
-        {"id":19,"command":{"do":"heal-clock","pid":71}}
-        {"id":20,"command":{"do":"try-clocks"}}
-        {"id":21,"command":{"do":"heartbeat"}}
-        {"id":22,"command":{"do":"bye"}}
+        {"id":14,"command":{"do":"ask","node":"n1","port":2181,"send":"ruok","enough":4,"bound_ms":500}}
+        {"id":15,"command":{"do":"status"}}
+        {"id":16,"command":{"do":"abilities"}}
+        {"id":17,"command":{"do":"process","pid":71}}
+        {"id":18,"command":{"do":"skew-clock","pid":71,"offsets":{"wall_ns":-5,"monotonic_ns":7}}}
+        {"id":19,"command":{"do":"read-clock","pid":71}}
+        {"id":20,"command":{"do":"heal-clock","pid":71}}
+        {"id":21,"command":{"do":"try-clocks"}}
+        {"id":22,"command":{"do":"heartbeat"}}
+        {"id":23,"command":{"do":"bye"}}
     "#]].assert_eq(&lines(&requests()));
 }
 
@@ -174,10 +184,12 @@ fn messages_on_the_wire() {
         {"say":"answer","id":7,"answer":{"to":"throttle","caps":[{"link":{"from":"n1","to":"n2"},"bytes_per_second":9000,"interface":"veth1"}]}}
         {"say":"answer","id":8,"answer":{"to":"unthrottle","packets":7}}
         {"say":"answer","id":9,"answer":{"to":"measure","speeds":[{"link":{"from":"n1","to":"n2"},"packets_sent":20,"bytes_sent":2000,"bytes_arrived":1900,"bytes_passed":2500,"took_us":150000}]}}
-        {"say":"answer","id":10,"answer":{"to":"abilities","abilities":[{"mechanism":"shape","acts":true,"how":"tried"}]}}
-        {"say":"answer","id":11,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
-        {"say":"answer","id":12,"answer":{"to":"skew-clock","report":{"processes":[{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"read":{"offsets":{"wall_ns":-5,"monotonic_ns":7},"error_ns":3}},"wall_calls":8,"monotonic_calls":9},{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"unread":{"why":"paused"}},"wall_calls":8,"monotonic_calls":9}],"took_us":6}}}
-        {"say":"answer","id":13,"answer":{"to":"try-clocks","trial":{"injection_us":1,"change_us":2}}}
+        {"say":"answer","id":10,"answer":{"to":"ask","heard":{"said":{"text":"imok"}}}}
+        {"say":"answer","id":11,"answer":{"to":"ask","heard":{"silent":{"why":"refused"}}}}
+        {"say":"answer","id":12,"answer":{"to":"abilities","abilities":[{"mechanism":"shape","acts":true,"how":"tried"}]}}
+        {"say":"answer","id":13,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
+        {"say":"answer","id":14,"answer":{"to":"skew-clock","report":{"processes":[{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"read":{"offsets":{"wall_ns":-5,"monotonic_ns":7},"error_ns":3}},"wall_calls":8,"monotonic_calls":9},{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"unread":{"why":"paused"}},"wall_calls":8,"monotonic_calls":9}],"took_us":6}}}
+        {"say":"answer","id":15,"answer":{"to":"try-clocks","trial":{"injection_us":1,"change_us":2}}}
         {"say":"failure","id":8,"error":"no"}
         {"say":"healed","healed":{"because":"lease-expired","tallies":[{"fault":3,"packets":12,"probes":4}],"clocks":[{"pid":71,"comm":"java","detoured":true,"monotonic_ns":7000000}],"left":["sg_r_f4"]}}
     "#]].assert_eq(&lines(&messages()));

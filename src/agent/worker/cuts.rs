@@ -154,7 +154,7 @@ impl Worker<'_> {
     }
 }
 
-fn within_limits(bound_ms: u64) -> anyhow::Result<Duration> {
+pub(super) fn within_limits(bound_ms: u64) -> anyhow::Result<Duration> {
     let bound = Duration::from_millis(bound_ms);
     ensure!(bound <= LONGEST_PROBE, "bound {bound:?}, expected at most {LONGEST_PROBE:?}");
     Ok(bound)

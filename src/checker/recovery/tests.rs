@@ -27,7 +27,8 @@ fn check(work: &str, mut records: Vec<Event>, expected: Expect) {
     let phase = |seconds, phase| record(seconds, "phase", &FaultRecord::Phase { phase });
     records.extend([phase(0.0, Phase::Main), phase(9.0, Phase::Heal), phase(10.0, Phase::Recover)]);
     let history = merge(&history(work), records);
-    let finding = Recovery { recover_within: 5 * SECOND }.finish(&history, &Budget::UNBOUNDED);
+    let finding = Recovery { recover_within: 5 * SECOND, ..Recovery::default() }
+        .finish(&history, &Budget::UNBOUNDED);
     let mut told = format!("{}: {}\n", finding.verdict.name(), finding.why);
     for anomaly in &finding.anomalies {
         told += &format!("{} {:?} {:?}\n", anomaly.kind, anomaly.nodes, anomaly.details);
@@ -110,7 +111,7 @@ fn a_run_that_ended_before_the_bound_is_unknown() {
 
 #[test]
 fn a_foreign_history_is_not_judged_and_an_unfinished_run_is_unknown() {
-    let mut recovery = Recovery { recover_within: SECOND };
+    let mut recovery = Recovery { recover_within: SECOND, ..Recovery::default() };
     let foreign = recovery.finish(&history(BOTH), &Budget::UNBOUNDED);
     assert_eq!(foreign.verdict, Verdict::Valid);
     assert_eq!(foreign.why, "not judged: the history marks no phases");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::cluster::Role;
 use crate::docker::engine::Engine;
 use crate::docker::owner::{Life, RUN, RunId};
 use crate::docker::sweep::{Belongings, Found, belongings};
@@ -20,6 +21,7 @@ pub struct Patient {
 
 /// The containers of one node.
 pub(super) struct Pair {
+    pub role: Role,
     pub hold: Found,
     pub service: Found,
 }
@@ -46,7 +48,12 @@ impl Patient {
                 (_, None) => {}
             }
         }
-        let pair = |(node, hold)| Some((node, Pair { hold, service: services.remove(&node)? }));
+        let pair = |(node, hold)| {
+            let service: Found = services.remove(&node)?;
+            // A role of a later version is none that could be asked here.
+            let role = Role::ALL.into_iter().find(|role| role.name() == service.role)?;
+            Some((node, Pair { role, hold, service }))
+        };
         let nodes = holds.into_iter().filter_map(pair).collect();
         Patient { run, life, results, agents, nodes }
     }

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::links::Places;
 use super::patient::{Pair, Patient};
 use super::{Health, Treatment};
-use crate::client::zookeeper::ask;
 use crate::cluster::{Action, FaultId};
+use crate::docker::agent::Agent;
 use crate::docker::engine::{Engine, is_conflict};
-use crate::docker::{logs, node, zookeeper};
+use crate::docker::question::{self, Question, Reply};
+use crate::docker::{logs, node};
 use crate::op::NodeName;
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(20);
 const LOG_LINES: usize = 5;
 
@@ -84,14 +84,15 @@ async fn start(engine: &Engine, pair: &Pair) -> anyhow::Result<Option<String>> {
     Ok(Some("was down, started".to_owned()))
 }
 
-/// Waits until each server answers at its client port.
+/// Waits until each service answers at its client port.
 pub(super) async fn await_answers(
     engine: &Engine,
+    agent: &Agent,
     patient: &Patient,
     places: &Places,
 ) -> Vec<Treatment> {
     let asked = patient.nodes.iter().map(|(name, pair)| async move {
-        match await_answer(engine, name, pair, places).await {
+        match await_answer(engine, agent, name, pair, places).await {
             Ok(pid) => {
                 let seen = format!("runs with pid {pid} and answers");
                 Treatment::new(Health::Well, name, seen)
@@ -104,19 +105,23 @@ pub(super) async fn await_answers(
 
 async fn await_answer(
     engine: &Engine,
+    agent: &Agent,
     name: &NodeName,
     pair: &Pair,
     places: &Places,
 ) -> anyhow::Result<u32> {
-    let address = places.get(name).context("its hold container does not run")?;
+    ensure!(places.contains_key(name), "its hold container does not run");
     let deadline = Instant::now() + ANSWER_WITHIN;
     loop {
-        let answer = ask(zookeeper::client_address(*address), "ruok", ANSWER_PATIENCE).await;
+        let reply = question::ask(agent, name, pair.role).await?;
         let state = node::state(engine, &pair.service.id).await?;
-        match (node::pid(&state), answer) {
-            (Some(pid), Ok(answer)) if answer == "imok" => return Ok(pid),
+        match (node::pid(&state), reply) {
+            (Some(pid), Reply::Answered(_)) => return Ok(pid),
             (Some(_), _) if Instant::now() < deadline => tokio::time::sleep(POLL).await,
-            (Some(_), _) => bail!("it runs, but gives no answer within {ANSWER_WITHIN:?}"),
+            (Some(_), Reply::Other(seen)) => {
+                let expected = Question::of(pair.role).expected;
+                bail!("it runs, but not within {ANSWER_WITHIN:?} did it say {expected}: {seen}")
+            }
             (None, _) => {
                 let lines = logs::tail(engine, &pair.service.id, LOG_LINES).await;
                 bail!("it has ended; its last lines:\n{lines}")

@@ -6,16 +6,13 @@ use std::time::Duration;
 use crate::cluster::{Form, Refusal, Toxic};
 use crate::duration::Span;
 use crate::nemesis::plan::session_id;
-use crate::nemesis::target::Target;
+use crate::nemesis::target::{Party, TARGETS, Target};
 
 /// A field, and what was expected of it.
 pub type Flaw = (&'static str, String);
 
 /// Fields that every kind takes.
 const ALWAYS: &str = "after, for, every, jitter, when, pace and weight";
-
-const TARGET: &str =
-    "expected a target: all, one, minority, majority, leader, follower, a role or a node";
 
 impl FaultKind {
     /// The fields that it takes, apart from those that say when.
@@ -109,11 +106,12 @@ impl Fault {
 
     /// Whether it says whom it hits, once.
     fn check_aim(&self) -> Result<(), Flaw> {
+        self.check_parties()?;
         let takes_link = self.fault.fields().contains(&"link");
         match (&self.target, &self.link) {
             (Some(Target::Clients), _) => {
                 let message = "clients are an end of links only, as in `link: clients<->leader`";
-                Err(("target", format!("{message}; {TARGET}")))
+                Err(("target", format!("{message}; {}", no_target())))
             }
             (Some(_), Some(_)) => {
                 Err(("link", "expected a `target` or a `link`, found both; leave one out".into()))
@@ -126,12 +124,31 @@ impl Fault {
                 FaultKind::Partition | FaultKind::Resign => Ok(()),
                 _ if takes_link => {
                     let link = "a link such as follower->leader in `link`";
-                    Err(("target", format!("{TARGET}; or {link}")))
+                    Err(("target", format!("{}; or {link}", no_target())))
                 }
-                _ => Err(("target", TARGET.into())),
+                _ => Err(("target", no_target())),
             },
             _ => Ok(()),
         }
+    }
+
+    /// Nodes of an event need an event that has them.
+    fn check_parties(&self) -> Result<(), Flaw> {
+        let field = if self.link.is_some() { "link" } else { "target" };
+        for party in self.parties() {
+            let (has, of) = match (&self.when, party) {
+                (None, _) => (false, "a fault that waits for one; expected `when`"),
+                (Some(when), Party::Sender | Party::Receiver) => {
+                    (when.message.is_some(), "a message; expected `when: { message: … }`")
+                }
+                (Some(when), Party::Seen) => (
+                    when.znode.is_none() && when.phase.is_none(),
+                    "a log, message, view or outcome, since a znode or a phase is at no node",
+                ),
+            };
+            require(has, field, || format!("`{}` is a node of an event, of {of}", party.name()))?;
+        }
+        Ok(())
     }
 
     fn check_partition(&self) -> Result<(), Flaw> {
@@ -141,7 +158,7 @@ impl Fault {
             ("shape", format!("a partition needs a shape: {shapes}"))
         })?;
         let needs_target = matches!(shape, Shape::Isolate | Shape::OneWay);
-        require(!needs_target || self.target.is_some(), "target", || TARGET.into())?;
+        require(!needs_target || self.target.is_some(), "target", no_target)?;
         let picks = "this shape picks its sides by itself and takes no target";
         require(needs_target || self.target.is_none(), "target", || picks.into())?;
         require(shape != Shape::Link || self.link.is_some(), "link", || {
@@ -155,7 +172,7 @@ impl Fault {
             "this shape singles no nodes out, so it cannot cut clients off from them; leave it out"
                 .into()
         })?;
-        let ends = self.link.as_ref().map(|link| [&link.from, &link.to]);
+        let ends = self.link.as_ref().map(|link| link.ends());
         let meets_clients = matches!(self.traffic, Some(Traffic::Clients | Traffic::All))
             || ends.is_some_and(|ends| ends.contains(&&Target::Clients));
         require(!meets_clients || self.refusal != Some(Refusal::Reset), "refusal", || {
@@ -164,8 +181,11 @@ impl Fault {
     }
 
     fn check_resign(&self) -> Result<(), Flaw> {
-        let fits = matches!(self.target, None | Some(Target::Leader));
-        require(fits, "target", || "only a leader can resign; expected leader, or nothing".into())
+        let fits = self.target.as_ref().is_none_or(Target::is_leader);
+        require(fits, "target", || {
+            "only a leader can resign; expected leader (of one role: leader:controller), or nothing"
+                .into()
+        })
     }
 
     fn check_throttle(&self) -> Result<(), Flaw> {
@@ -233,9 +253,14 @@ impl Fault {
     }
 
     fn check_session(&self) -> Result<(), Flaw> {
-        let wrong = self.session.as_deref().and_then(|text| session_id(text).err());
+        let is_id = |text: &&str| !text.starts_with('/');
+        let wrong = self.session.as_deref().filter(is_id).and_then(|text| session_id(text).err());
         wrong.map_or(Ok(()), |message| Err(("session", message)))
     }
+}
+
+fn no_target() -> String {
+    format!("expected a target: {TARGETS}")
 }
 
 /// Caps outside of these bounds are none that a network shows.

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::flaw::{Flaw, is_some_time, require};
 use super::{Fault, FaultKind, Shape};
+use crate::cluster::Role;
 use crate::duration::Span;
-use crate::nemesis::target::Target;
+use crate::nemesis::target::{Pick, Target};
 
 const MINUTE_MS: u64 = 60_000;
 
@@ -74,9 +75,15 @@ impl Fault {
              of shape isolate"
                 .into()
         })?;
-        let at_leader = self.fault == FaultKind::Resign || self.target == Some(Target::Leader);
+        let at_leader = match &self.target {
+            None => self.fault == FaultKind::Resign,
+            Some(Target::Of(Pick::Leader, role)) => role.is_none_or(Role::elects),
+            Some(_) => false,
+        };
         require(at_leader, "target", || {
-            "a fault with `pace` hits leaders; expected leader".into()
+            "a fault with `pace` hits leaders that are elected; expected leader, leader:controller or \
+             leader:zookeeper"
+                .into()
         })?;
         let in_order = pace.at_least <= pace.per_minute && pace.per_minute <= pace.at_most;
         require(in_order && pace.per_minute > 0, "pace", || {

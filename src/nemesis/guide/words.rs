@@ -1,8 +1,8 @@
 //! The words: one place for what kinds, fields and mechanisms are in plain language.
 
-use crate::cluster::{Clock, Form, Mechanism, Refusal, Toxic};
+use crate::cluster::{Clock, Form, Mechanism, Refusal, Role, Toxic};
 use crate::nemesis::fault::{Fault, FaultKind, Order, Shape, Traffic};
-use crate::nemesis::target::Target;
+use crate::nemesis::target::{Party, Pick, Target};
 use crate::nemesis::trigger::When;
 
 /// What is said of a field without words of its own; none is meant to be.
@@ -37,7 +37,7 @@ pub fn field(fault: &Fault, field: &str) -> String {
     let words = match field {
         "fault" => kind(fault.fault),
         "shape" => fault.shape.map_or(UNKNOWN, shape),
-        "target" => fault.target.as_ref().map_or(UNKNOWN, target),
+        "target" => return fault.target.as_ref().map_or(UNKNOWN.into(), target),
         "traffic" => fault.traffic.map_or(UNKNOWN, traffic),
         "refusal" => fault.refusal.map_or(UNKNOWN, refusal),
         "form" => fault.form.map_or(UNKNOWN, form),
@@ -52,7 +52,9 @@ pub fn field(fault: &Fault, field: &str) -> String {
         "times" => "how many matches are hit: once, always or a count such as 3x",
         "delay" => "how late the reply comes",
         "by" => "how far the clock jumps; back where it begins with -",
-        "session" => "the id of the session; a random one of the node's where absent",
+        "session" => {
+            "the id of the session, or a znode that it owns; a random one of the node's where absent"
+        }
         "weight" => "how often it is drawn, compared with the others",
         "pace" => "it hits each new leader: so often a minute, at least and at most",
         "after" => "quiet time before it first begins",
@@ -72,7 +74,9 @@ fn kind(kind: FaultKind) -> &'static str {
         FaultKind::Pause => "frozen; thawed when the fault ends",
         FaultKind::Crash => "SIGKILL; restarted in place at once",
         FaultKind::Sever => "live connections are closed under both ends",
-        FaultKind::Resign => "the leader loses its followers' connections, and so its office",
+        FaultKind::Resign => {
+            "the leader loses its followers' connections or its session, and so its office"
+        }
         FaultKind::Throttle => "links pass only so much",
         FaultKind::Message => "a request or its reply is held, lost, late or doubled",
         FaultKind::Toxic => "bytes are late, slow, sliced or cut off",
@@ -95,19 +99,37 @@ fn shape(shape: Shape) -> &'static str {
     }
 }
 
-fn target(target: &Target) -> &'static str {
-    match target {
-        Target::All => "every node",
-        Target::One => "one random node",
-        Target::Minority => "a random largest minority",
-        Target::Majority => "a random smallest majority",
-        Target::Leader => "every node that claims to lead when the fault begins",
-        Target::Follower => "one random node that serves and does not lead",
-        Target::Clients => "the clients",
-        Target::Role(_) => "every node of this role",
-        Target::Node(_) => "this node",
-    }
+fn target(target: &Target) -> String {
+    let of = |role: &Option<Role>, open: &str| match role {
+        Some(role) => format!(" of {role}"),
+        None => open.to_owned(),
+    };
+    let (pick, role) = match target {
+        Target::Of(pick, role) => (pick, role),
+        Target::Cause(Party::Sender) => return "the node that sent the message".into(),
+        Target::Cause(Party::Receiver) => return "the node that the message came to".into(),
+        Target::Cause(Party::Seen) => return "the node at which the event was seen".into(),
+        Target::Clients => return "the clients".into(),
+        Target::Node(_) => return "this node".into(),
+    };
+    let (words, open) = match (pick, role) {
+        (Pick::All, _) => ("every node", ""),
+        (Pick::One, _) => ("one random node", TESTED),
+        (Pick::Minority, _) => ("a random largest minority", TESTED),
+        (Pick::Majority, _) => ("a random smallest majority", TESTED),
+        (Pick::Leader, Some(Role::Kvrocks)) => return "every master of kvrocks".into(),
+        (Pick::Follower, Some(Role::Kvrocks)) => return "one random replica of kvrocks".into(),
+        (Pick::Master, _) => return "one random master of kvrocks".into(),
+        (Pick::Leader, _) => ("every node that claims to lead when the fault begins", LED),
+        (Pick::Follower, _) => ("one random node that serves and does not lead", LED),
+    };
+    format!("{words}{}", of(role, open))
 }
+
+/// What is picked from where no role is named.
+const TESTED: &str = " of all that is not ZooKeeper, or of ZooKeeper where it is alone";
+
+const LED: &str = ", of the workload's `leader`";
 
 fn traffic(traffic: Traffic) -> &'static str {
     match traffic {

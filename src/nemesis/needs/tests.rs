@@ -1,7 +1,9 @@
 //! Needs of single faults, and of schedules.
 
 use super::*;
-use crate::cluster::{Node, Role, Side};
+use crate::cluster::{Node, Role, Side, Topology};
+use crate::name::Name;
+use crate::nemesis::plan::Moment;
 
 fn topology() -> Topology {
     let node = |number: u8| Node {
@@ -12,6 +14,10 @@ fn topology() -> Topology {
     Topology { nodes: (1..=3).map(node).collect() }
 }
 
+fn roster(topology: &Topology) -> Roster<'_> {
+    Roster { topology, leader: Role::Zookeeper }
+}
+
 /// The needs of faults as their files say them.
 fn needs_of(faults: &[&str]) -> Needs {
     let faults: Vec<Fault> = faults
@@ -19,7 +25,7 @@ fn needs_of(faults: &[&str]) -> Needs {
         .map(|yaml| serde_yaml::from_str(yaml).unwrap_or_else(|error| panic!("{yaml}: {error}")))
         .collect();
     let asker = |fault| Asker { nemesis: "mine", fault, is_optional: false };
-    needs(faults.iter().map(asker), &topology())
+    needs(faults.iter().map(asker), roster(&topology()))
 }
 
 fn told(taps: &BTreeSet<Tap>) -> String {
@@ -70,7 +76,10 @@ fn a_plan_arms_only_taps_that_were_asked_for() {
         let asked = needs_of(&[&yaml]).taps;
         for seed in 0..20 {
             let mut rng = crate::rng::Rng::from_seed(seed);
-            let plan = fault.plan(crate::cluster::FaultId(1), &topology(), &view, &mut rng);
+            let topology = topology();
+            let (cause, session) = (None, None);
+            let moment = Moment { roster: roster(&topology), view: &view, cause, session };
+            let plan = fault.plan(crate::cluster::FaultId(1), &moment, &mut rng);
             for action in plan.expect("a plan").actions {
                 let Action::Interpose { taps, .. } = action else { panic!("{action:?}") };
                 assert!(!taps.is_empty() && taps.is_subset(&asked), "{aim}: {}", told(&taps));
@@ -119,7 +128,7 @@ fn each_mechanism_is_asked_for_once_and_optional_ones_not_at_all() {
     assert!(needs_of(&["{ fault: crash, target: one }"]).supervised);
     let pause = Fault::new(FaultKind::Pause);
     let asker = Asker { nemesis: "mixed", fault: &pause, is_optional: true };
-    let needs = needs([asker], &topology());
+    let needs = needs([asker], roster(&topology()));
     assert_eq!((needs.mechanisms.len(), needs.optional), (0, [Mechanism::Freeze].into()));
 }
 

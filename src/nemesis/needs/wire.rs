@@ -2,31 +2,57 @@
 
 use crate::cluster::{Pattern, Protocol, Role, Side, Tap, Topology};
 use crate::nemesis::fault::{Fault, FaultKind};
-use crate::nemesis::needs::{possible_nodes, possible_taps, watched_taps};
-use crate::nemesis::target::Target;
+use crate::nemesis::needs::{possible_taps, watched_nodes, watched_taps};
+use crate::nemesis::target::Roster;
 use crate::nemesis::trigger::Sought;
+use crate::op::NodeName;
 
 /// Why a fault or its trigger names a port or a protocol that nothing here has: the field, and why.
-pub fn fault_flaw(fault: &Fault, topology: &Topology) -> Option<(&'static str, String)> {
+pub fn fault_flaw(fault: &Fault, roster: Roster) -> Option<(&'static str, String)> {
+    let topology = roster.topology;
     let pattern = fault.message.as_ref().filter(|_| fault.fault == FaultKind::Message);
+    let deaf = || {
+        let pattern = pattern.filter(|_| fault.port.is_none())?;
+        let nobody = |target| fault.pool(target, roster).is_empty();
+        fault.aims().any(nobody).then(|| ("message", unspoken(pattern, topology)))
+    };
     let tapped = || {
-        let taps = possible_taps(fault, topology);
+        let taps = possible_taps(fault, roster);
         taps.iter().find_map(|tap| tap_flaw(tap, pattern, topology))
     };
     let cut = || fault.port.and_then(|port| port_flaw(port, topology));
-    tapped().or_else(cut).or_else(|| trigger_flaw(fault, topology))
+    let first = deaf().or_else(tapped).or_else(cut).or_else(|| trigger_flaw(fault, roster));
+    first.or_else(|| session_flaw(fault, roster))
 }
 
-fn trigger_flaw(fault: &Fault, topology: &Topology) -> Option<(&'static str, String)> {
+/// Sessions are held, and znodes kept, by ZooKeeper's servers alone.
+fn session_flaw(fault: &Fault, roster: Roster) -> Option<(&'static str, String)> {
+    let watches = fault.when.as_ref().is_some_and(|when| when.znode.is_some());
+    if watches && roster.topology.with_role(Role::Zookeeper).next().is_none() {
+        return Some(("znode", "there is no ZooKeeper here that could have a znode".into()));
+    }
+    let target = fault.target.as_ref().filter(|_| fault.fault == FaultKind::ExpireSession)?;
+    let holds_none = |name: &NodeName| roster.role_of(name) != Some(Role::Zookeeper);
+    let other = fault.pool(target, roster).into_iter().find(holds_none)?;
+    let message = format!(
+        "{other} holds no sessions, ZooKeeper's servers do; expected one of them, such as \
+         one:zookeeper (the nemesis `resign` ends the session of a controller that leads)"
+    );
+    Some(("target", message))
+}
+
+fn trigger_flaw(fault: &Fault, roster: Roster) -> Option<(&'static str, String)> {
     let when = fault.when.as_ref()?;
     let Some(Sought::Request(pattern)) = &when.message else { return None };
-    let nodes = possible_nodes(when.node.as_ref().unwrap_or(&Target::All), topology);
-    let is_deaf = watched_taps(nodes, pattern, topology).is_empty();
-    is_deaf.then(|| {
-        let spoken: Vec<String> = roles(topology).map(served).collect();
-        let (protocol, spoken) = (pattern.protocol, spoken.join(", "));
-        ("message", format!("no node here speaks {protocol} with its clients; {spoken}"))
-    })
+    let topology = roster.topology;
+    let is_deaf = watched_taps(watched_nodes(when, roster), pattern, topology).is_empty();
+    is_deaf.then(|| ("message", unspoken(pattern, topology)))
+}
+
+fn unspoken(pattern: &Pattern, topology: &Topology) -> String {
+    let spoken: Vec<String> = roles(topology).map(served).collect();
+    let (protocol, spoken) = (pattern.protocol, spoken.join(", "));
+    format!("no node here speaks {protocol} with its clients; {spoken}")
 }
 
 /// What is wrong with an interposer there, and with this pattern at it.

@@ -2,15 +2,30 @@
 
 use std::collections::BTreeSet;
 
-use crate::cluster::{CLIENTS, Link, NodeState, Topology, View};
+use crate::cluster::{CLIENTS, Link, NodeState, View};
 use crate::name::Name;
-use crate::nemesis::target::{NamedLink, Target};
+use crate::nemesis::cause::Cause;
+use crate::nemesis::fault::Fault;
+use crate::nemesis::target::{NamedLink, Party, Pick, Roster, Target};
 use crate::op::NodeName;
 use crate::rng::Rng;
 
-pub struct Scene<'a> {
-    pub topology: &'a Topology,
+/// What a fault finds when it fires.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    pub roster: Roster<'a>,
     pub view: &'a View,
+    /// What made it begin, if it was not the clock.
+    pub cause: Option<&'a Cause>,
+    /// The session that owns the znode of [`Fault::office`], if there is one.
+    pub session: Option<i64>,
+}
+
+pub struct Scene<'a> {
+    pub roster: Roster<'a>,
+    pub view: &'a View,
+    pub cause: Option<&'a Cause>,
+    pub fault: &'a Fault,
 }
 
 /// Which nodes may be picked.
@@ -25,7 +40,7 @@ pub enum Among {
 
 impl Scene<'_> {
     pub fn names(&self) -> Vec<NodeName> {
-        self.topology.names().copied().collect()
+        self.roster.topology.names().copied().collect()
     }
 
     /// Nodes for a target, none of them in `except`; in topology order.
@@ -36,11 +51,19 @@ impl Scene<'_> {
         except: &[NodeName],
         rng: &mut Rng,
     ) -> Result<Vec<NodeName>, String> {
-        let all = self.names();
-        let fitting = |name: &NodeName| self.fits(target, name) && !except.contains(name);
-        let fitting: Vec<NodeName> = all.iter().copied().filter(fitting).collect();
+        let meant = self.fault.pool(target, self.roster);
+        let party = match target {
+            Target::Cause(party) => Some(self.party(*party)?),
+            _ => None,
+        };
+        let fits = |name: &NodeName| match party {
+            Some(party) => *name == party,
+            None => self.plays(target, name),
+        };
+        let fitting: Vec<NodeName> =
+            meant.iter().copied().filter(|name| fits(name) && !except.contains(name)).collect();
         if fitting.is_empty() {
-            return Err(nobody(target));
+            return Err(nobody(target, self.roster));
         }
         let mut pool: Vec<NodeName> = match among {
             Among::Any => fitting.clone(),
@@ -55,25 +78,43 @@ impl Scene<'_> {
             let verb = if fitting.len() == 1 { "is" } else { "are" };
             return Err(format!("{} {verb} down or paused already", fitting.join(", ")));
         }
-        match size(target, all.len()) {
+        match size(target, meant.len()) {
             None => Ok(pool),
-            Some(0) => Err(format!("{} nodes have no {target}", all.len())),
+            Some(0) => {
+                let nodes = if meant.len() == 1 { "node has" } else { "nodes have" };
+                Err(format!("{} {nodes} no {target}", meant.len()))
+            }
             Some(size) => Ok(draw(&pool, size, rng)),
         }
     }
 
-    fn fits(&self, target: &Target, name: &NodeName) -> bool {
+    /// Whether a node that is meant plays the part now.
+    fn plays(&self, target: &Target, name: &NodeName) -> bool {
         let seen = self.view.nodes.get(name);
         match target {
-            Target::All | Target::One | Target::Minority | Target::Majority => true,
-            Target::Leader => seen.is_some_and(|node| node.leads),
-            Target::Follower => {
+            Target::Of(Pick::Leader | Pick::Master, _) => seen.is_some_and(|node| node.leads),
+            Target::Of(Pick::Follower, _) => {
                 seen.is_some_and(|node| node.state == NodeState::Serving && !node.leads)
             }
             Target::Clients => false,
-            Target::Role(role) => self.topology.node(name).is_some_and(|node| node.role == *role),
-            Target::Node(wanted) => **name == **wanted,
+            _ => true,
         }
+    }
+
+    /// The node that had this part in what made the fault begin.
+    fn party(&self, party: Party) -> Result<NodeName, String> {
+        let name = party.name();
+        let Some(cause) = self.cause else {
+            return Err(format!("nothing but the clock made it begin, so there is no {name}"));
+        };
+        let node = match party {
+            Party::Sender => cause.sender,
+            Party::Receiver | Party::Seen => cause.node,
+        };
+        node.ok_or_else(|| match party {
+            Party::Sender => format!("no node sent it: {}", cause.by),
+            Party::Receiver | Party::Seen => format!("it was seen at no node: {}", cause.by),
+        })
     }
 
     fn is_up(&self, name: &NodeName) -> bool {
@@ -146,28 +187,39 @@ pub fn both_ways(some: &[NodeName], others: &[NodeName]) -> BTreeSet<Link> {
 /// How many nodes a target picks of so many; `None`: all that fit.
 fn size(target: &Target, count: usize) -> Option<usize> {
     match target {
-        Target::One | Target::Follower => Some(1),
-        Target::Minority => Some(count.div_ceil(2).saturating_sub(1)),
-        Target::Majority => Some(count / 2 + 1),
-        Target::All | Target::Leader | Target::Clients | Target::Role(_) | Target::Node(_) => None,
+        Target::Of(Pick::One | Pick::Follower | Pick::Master, _) => Some(1),
+        Target::Of(Pick::Minority, _) => Some(count.div_ceil(2).saturating_sub(1)),
+        Target::Of(Pick::Majority, _) => Some(count / 2 + 1),
+        Target::Of(Pick::All | Pick::Leader, _)
+        | Target::Cause(_)
+        | Target::Clients
+        | Target::Node(_) => None,
     }
 }
 
 /// How much choice a target leaves, least first.
 fn choice(target: &Target) -> u8 {
     match target {
-        Target::Clients | Target::Node(_) | Target::Leader => 0,
-        Target::Follower => 1,
-        Target::One => 2,
-        Target::Minority | Target::Majority => 3,
-        Target::Role(_) | Target::All => 4,
+        Target::Clients | Target::Node(_) | Target::Cause(_) | Target::Of(Pick::Leader, _) => 0,
+        Target::Of(Pick::Follower | Pick::Master, _) => 1,
+        Target::Of(Pick::One, _) => 2,
+        Target::Of(Pick::Minority | Pick::Majority, _) => 3,
+        Target::Of(Pick::All, _) => 4,
     }
 }
 
-fn nobody(target: &Target) -> String {
+fn nobody(target: &Target, roster: Roster) -> String {
     match target {
-        Target::Leader => "no node claims to lead now".into(),
-        Target::Follower => "no node serves as a follower now".into(),
+        Target::Of(Pick::Leader | Pick::Master, role) => {
+            let role = role.unwrap_or(roster.leader);
+            let claim = if role.elects() { "claims to lead" } else { "claims to be a master" };
+            format!("no {role} node {claim} now")
+        }
+        Target::Of(Pick::Follower, role) => {
+            let role = role.unwrap_or(roster.leader);
+            let part = if role.elects() { "follower" } else { "replica" };
+            format!("no {role} node serves as a {part} now")
+        }
         other => format!("no node fits the target `{other}`"),
     }
 }

@@ -27,7 +27,7 @@ pub fn plan(fault: &Fault, id: FaultId, scene: &Scene, rng: &mut Rng) -> Result<
         }
     };
     if links.is_empty() {
-        let count = scene.topology.nodes.len();
+        let count = scene.names().len();
         let nodes = if count == 1 { "node" } else { "nodes" };
         return Err(format!("a partition of {count} {nodes} has nobody on one side"));
     }

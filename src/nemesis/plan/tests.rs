@@ -1,15 +1,17 @@
 //! Properties of plans, for ensembles of one to nine nodes and many seeds.
 
 mod aim;
+mod roles;
 mod sides;
 
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::cluster::{Node, NodeState, NodeView, Role};
+use crate::cluster::{Node, NodeState, NodeView, Role, Topology, View};
 use crate::duration::Span;
 use crate::name::Name;
 use crate::nemesis::fault::Shape;
+use crate::nemesis::target::Roster;
 
 const SEEDS: u64 = 20;
 
@@ -46,7 +48,13 @@ fn partition(shape: Shape) -> Fault {
 
 fn plan(fault: &Fault, nodes: usize, leader: Option<usize>, seed: u64) -> Result<Plan, String> {
     let topology = topology(nodes);
-    fault.plan(FaultId(1), &topology, &view(&topology, leader), &mut Rng::from_seed(seed))
+    plan_at(fault, &topology, &view(&topology, leader), seed)
+}
+
+fn plan_at(fault: &Fault, topology: &Topology, view: &View, seed: u64) -> Result<Plan, String> {
+    let roster = Roster { topology, leader: Role::Zookeeper };
+    let moment = Moment { roster, view, cause: None, session: None };
+    fault.plan(FaultId(1), &moment, &mut Rng::from_seed(seed))
 }
 
 fn node(number: usize) -> NodeName {

@@ -3,8 +3,8 @@
 //! Strikes are planned at even distances. A reign that begins later than its strike was planned is
 //! struck at once, and strikes that fell behind are caught up with, but never faster than allowed.
 
-use super::Cause;
-use crate::cluster::View;
+use crate::cluster::{Role, View};
+use crate::nemesis::cause::Cause;
 use crate::nemesis::trigger::Pace;
 use crate::op::{MILLISECOND, Nanos, NodeName, SECOND};
 
@@ -21,6 +21,8 @@ struct Reign {
 }
 
 pub struct Paced {
+    /// Whose leaders it hits.
+    role: Role,
     period: Nanos,
     shortest: Nanos,
     first: Nanos,
@@ -31,9 +33,10 @@ pub struct Paced {
 }
 
 impl Paced {
-    pub fn new(pace: Pace, after: Nanos) -> Paced {
+    pub fn new(pace: Pace, role: Role, after: Nanos) -> Paced {
         let every = |per_minute: u32| 60 * SECOND / u64::from(per_minute.max(1));
         Paced {
+            role,
             period: every(pace.per_minute),
             shortest: every(pace.at_most),
             first: after,
@@ -59,7 +62,7 @@ impl Paced {
         let epoch = reign.epoch.map_or(String::new(), |epoch| format!(" in epoch {epoch}"));
         let by = format!("{} leads{epoch}", reign.leader);
         // It waited for its time, not for us: what counts is how long the strike takes from here.
-        Some(Cause { by, happened: now, learned: now })
+        Some(Cause::now(now, by).at(Some(reign.leader)))
     }
 
     pub fn skipped(&mut self, now: Nanos) {
@@ -72,7 +75,7 @@ impl Paced {
 
     /// Where two claim to lead, the one of the higher epoch does.
     pub fn observe_view(&mut self, now: Nanos, view: &View) {
-        let leaders = view.nodes.iter().filter(|(_, node)| node.leads);
+        let leaders = view.nodes.iter().filter(|(_, node)| node.role == self.role && node.leads);
         let latest = leaders.max_by_key(|(_, node)| node.epoch);
         let is_known = |reign: &Reign| {
             latest.is_some_and(|(name, node)| reign.leader == *name && reign.epoch == node.epoch)

@@ -1,5 +1,7 @@
 //! Schedules, driven by hand.
 
+mod roles;
+
 use super::*;
 use crate::cluster::{NodeState, NodeView, Role, View};
 use crate::duration::Span;
@@ -10,7 +12,7 @@ use crate::op::{Kind, MILLISECOND, SECOND, Value};
 
 fn fault(after: u64, lasts: u64, every: u64) -> Fault {
     Fault {
-        target: Some(Target::One),
+        target: Some(Target::ONE),
         after: Span::seconds(after),
         lasts: Span::seconds(lasts),
         every: (every > 0).then(|| Span::seconds(every)),
@@ -21,7 +23,7 @@ fn fault(after: u64, lasts: u64, every: u64) -> Fault {
 fn schedule(faults: &[Fault], turns: &[(&str, Turns)], end: u64) -> Schedule {
     let turns = turns.iter().map(|(name, turns)| ((*name).to_owned(), *turns)).collect();
     let entries = faults.iter().map(|fault| Entry { nemesis: "n", fault });
-    Schedule::new(entries, &turns, end * SECOND, &Rng::from_seed(7))
+    Schedule::new(entries, &turns, Role::Zookeeper, end * SECOND, &Rng::from_seed(7))
 }
 
 /// All steps with their times, each carried out at once.
@@ -135,7 +137,7 @@ fn a_trigger_fires_as_often_as_asked_and_after_its_delay() {
     let mut schedule = schedule(&[when(waits, 1)], &[], 60);
     assert_eq!(schedule.next(0), Due::Wait(None));
     for at in [5 * SECOND, 9 * SECOND, 20 * SECOND] {
-        schedule.fire(0, Cause { by: "a line".into(), happened: at - 1, learned: at });
+        schedule.fire(0, Cause { happened: at - 1, ..Cause::now(at, "a line") });
         let found = steps(&mut schedule, at);
         assert_eq!(found.len(), if at < 20 * SECOND { 2 } else { 0 }, "at {at}");
     }
@@ -190,7 +192,7 @@ fn the_state_of_a_node_and_a_phase_fire() {
 
 fn paced(per_minute: u32, at_most: u32) -> Fault {
     let pace = Pace { per_minute, at_least: 1, at_most };
-    Fault { pace: Some(pace), target: Some(Target::Leader), ..fault(10, 2, 0) }
+    Fault { pace: Some(pace), target: Some(Target::LEADER), ..fault(10, 2, 0) }
 }
 
 /// The next strike, by which the leader loses its office, and its end; in seconds.

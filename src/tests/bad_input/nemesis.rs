@@ -63,11 +63,11 @@ fn fields_that_a_kind_lacks_or_does_not_take() {
             zookeeper/register --nemesis foreign
               nemesis/foreign.yaml:3: field `shape`: kill takes no `shape`, only partition does; it takes target, and like every fault after, for, every, jitter, when, pace and weight; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis clients
-              nemesis/clients.yaml:3: field `target`: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader, follower, a role or a node; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/clients.yaml:3: field `target`: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis both-aims
               nemesis/both-aims.yaml:3: field `link`: expected a `target` or a `link`, found both; leave one out; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis no-aim
-              nemesis/no-aim.yaml:3: field `target`: expected a target: all, one, minority, majority, leader, follower, a role or a node; or a link such as follower->leader in `link`; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/no-aim.yaml:3: field `target`: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; or a link such as follower->leader in `link`; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis no-link
               nemesis/no-link.yaml:3: field `link`: expected a link such as follower->leader or clients<->leader; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis astray-link
@@ -81,7 +81,7 @@ fn fields_that_a_kind_lacks_or_does_not_take() {
             zookeeper/register --nemesis reset-clients
               nemesis/reset-clients.yaml:3: field `refusal`: links to clients cannot be refused with reset; expected drop; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis resigning
-              nemesis/resigning.yaml:3: field `target`: only a leader can resign; expected leader, or nothing; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/resigning.yaml:3: field `target`: only a leader can resign; expected leader (of one role: leader:controller), or nothing; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis no-rate
               nemesis/no-rate.yaml:3: field `bytes_per_second`: expected how many bytes a second may pass, 1000 to 100000000; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis no-form
@@ -151,7 +151,7 @@ fn times_that_do_not_go_together() {
             zookeeper/register --nemesis session
               nemesis/session.yaml:3: field `session`: kill takes no `session`, only expire-session does; it takes target, and like every fault after, for, every, jitter, when, pace and weight; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis pace-one
-              nemesis/pace-one.yaml:3: field `target`: a fault with `pace` hits leaders; expected leader; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/pace-one.yaml:3: field `target`: a fault with `pace` hits leaders that are elected; expected leader, leader:controller or leader:zookeeper; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis pace-every
               nemesis/pace-every.yaml:3: field `every`: `pace` says when the fault begins; leave `every` out; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis pace-order
@@ -175,7 +175,7 @@ fn triggers_that_cannot_fire() {
         ("two", when("log: x, znode: /a")),
         ("regex", when("log: 'LEADING ('")),
         ("node", when("log: x, node: leader")),
-        ("astray-node", when("view: leader, node: all")),
+        ("astray-node", when("outcome: ok, node: all")),
         ("relative", when("znode: sg/go")),
         ("inner-star", when("znode: /sg/*/go")),
         ("change", when("view: leader, change: created")),
@@ -202,7 +202,7 @@ fn triggers_that_cannot_fire() {
             zookeeper/register --nemesis node
               nemesis/node.yaml:3: field `node`: expected all, a role or a node (where to look is settled before the start), found `leader`; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis astray-node
-              nemesis/astray-node.yaml:3: field `node`: expected only where the event is of log or message; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/astray-node.yaml:3: field `node`: expected only where the event is of log, message or view; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis relative
               nemesis/relative.yaml:3: field `znode`: expected a znode's path from the root on, such as /sg/go, or /sg/* for all in /sg, found `sg/go`; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis inner-star
@@ -251,23 +251,23 @@ fn ports_and_messages_that_no_link_speaks() {
     check_lasting(
         &faults,
         expect![[r#"
-        zookeeper/register --nemesis other-protocol
-          --nemesis other-protocol: field `message`: port 2181 of zookeeper speaks zookeeper, not resp; expected a request such as `zookeeper set /sg/*` in that protocol
-        zookeeper/register --nemesis unknown-protocol
-          nemesis/unknown-protocol.yaml:3: faults[0].message: expected a protocol (resp, zookeeper or http) and the words of a request, such as `zookeeper set /sg/*`; found `kafka produce`; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis quorum-port
-          --nemesis quorum-port: field `message`: members of zookeeper speak a protocol of their own on port 2888, in which single messages cannot be told apart; zookeeper speaks zookeeper with its clients on port 2181, and faults of kind toxic hit any port
-        zookeeper/register --nemesis quorum-link
-          --nemesis quorum-link: field `message`: members of zookeeper speak a protocol of their own on port 2888, in which single messages cannot be told apart; zookeeper speaks zookeeper with its clients on port 2181, and faults of kind toxic hit any port
-        zookeeper/register --nemesis no-such-port
-          --nemesis no-such-port: field `port`: nothing listens on port 2180; expected 2181 for clients and 2888, 3888 for members
-        zookeeper/register --nemesis toxic-port
-          --nemesis toxic-port: field `port`: nothing listens on port 80; expected 2181 for clients and 2888, 3888 for members
-        zookeeper/register --nemesis brace
-          nemesis/brace.yaml:3: faults[0].message: `/{a,b`: expected as many `{` as `}`; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis absent-end
-          --nemesis absent-end: the topology of zookeeper/register has no `zookeeper7`; aim at one of its nodes, zookeeper1, zookeeper2, zookeeper3, or change their number with --nodes
-    "#]],
+            zookeeper/register --nemesis other-protocol
+              --nemesis other-protocol: field `message`: no node here speaks resp with its clients; zookeeper speaks zookeeper with its clients on port 2181
+            zookeeper/register --nemesis unknown-protocol
+              nemesis/unknown-protocol.yaml:3: faults[0].message: expected a protocol (resp, zookeeper or http) and the words of a request, such as `zookeeper set /sg/*`; found `kafka produce`; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis quorum-port
+              --nemesis quorum-port: field `message`: members of zookeeper speak a protocol of their own on port 2888, in which single messages cannot be told apart; zookeeper speaks zookeeper with its clients on port 2181, and faults of kind toxic hit any port
+            zookeeper/register --nemesis quorum-link
+              --nemesis quorum-link: field `message`: members of zookeeper speak a protocol of their own on port 2888, in which single messages cannot be told apart; zookeeper speaks zookeeper with its clients on port 2181, and faults of kind toxic hit any port
+            zookeeper/register --nemesis no-such-port
+              --nemesis no-such-port: field `port`: nothing listens on port 2180; expected 2181 for clients and 2888, 3888 for members
+            zookeeper/register --nemesis toxic-port
+              --nemesis toxic-port: field `port`: nothing listens on port 80; expected 2181 for clients and 2888, 3888 for members
+            zookeeper/register --nemesis brace
+              nemesis/brace.yaml:3: faults[0].message: `/{a,b`: expected as many `{` as `}`; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis absent-end
+              --nemesis absent-end: the topology of zookeeper/register has no `zookeeper7`; aim at one of its nodes, zookeeper1, zookeeper2, zookeeper3, or change their number with --nodes
+        "#]],
     );
 }
 
@@ -352,13 +352,13 @@ fn faults_that_contradict_each_other_or_fit_no_cluster_of_this_size() {
             zookeeper/register --nemesis partition-majorities-ring --nodes zookeeper=2
               --nemesis partition-majorities-ring: it can never act on the nodes of zookeeper/register (zookeeper1, zookeeper2): a partition of 2 nodes has nobody on one side; choose another nemesis or aim, or change their number with --nodes
             zookeeper/register --nemesis lag --nodes zookeeper=1
-              --nemesis lag: it can never act on the nodes of zookeeper/register (zookeeper1): no node serves as a follower now; choose another nemesis or aim, or change their number with --nodes
+              --nemesis lag: it can never act on the nodes of zookeeper/register (zookeeper1): no zookeeper node serves as a follower now; choose another nemesis or aim, or change their number with --nodes
             zookeeper/register --nemesis failover-loop-one
-              --nemesis failover-loop-one: a fault with `pace` hits leaders; expected leader
+              --nemesis failover-loop-one: a fault with `pace` hits leaders that are elected; expected leader, leader:controller or leader:zookeeper
             zookeeper/register --nemesis lag-leader
               --nemesis lag-leader: this nemesis picks its own nodes and cannot be aimed; leave the aim out
             zookeeper/register --nemesis kill:clients
-              --nemesis kill:clients: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader, follower, a role or a node
+              --nemesis kill:clients: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen
             zookeeper/register --nemesis skew-bmup
               there is no nemesis `skew-bmup`; did you mean `skew-bump`?; `stormglass list nemeses` shows all
             zookeeper/register --nemesis reply-los-leader

@@ -1,6 +1,6 @@
 //! Services killed and started, frozen and thawed, each proven by the kernel's own account.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -9,19 +9,17 @@ use bollard::query_parameters::KillContainerOptionsBuilder;
 use tokio::time::Instant;
 
 use super::{POLL, clock, judged, skipped, state, wait};
-use crate::client::zookeeper::ask;
 use crate::cluster::{Applied, Check};
 use crate::docker::cluster::{DockerCluster, DockerNode};
 use crate::docker::engine::words;
+use crate::docker::question::{self, Question, Reply};
 use crate::docker::{logs, node};
 
 /// How long a killed process may take to be gone, and a frozen or thawed one to be so.
 pub(super) const PROCESS_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long a started server may take to answer. A quorum is not waited for.
+/// How long a started service may take to answer. A quorum is not waited for.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-
-const ANSWER_PATIENCE: Duration = Duration::from_millis(500);
 
 const LOG_LINES: usize = 5;
 
@@ -153,26 +151,33 @@ async fn await_frozen(
     })
 }
 
-/// Waits until the server answers at its client port, whether or not it has a quorum.
+/// Waits until the service answers at its client port, whatever is cut off around it.
+///
+/// It is asked within its own network: the clients' way to it may be cut, which is no fault of its own.
 pub(super) async fn await_answer(
     cluster: &DockerCluster,
     node: &DockerNode,
 ) -> anyhow::Result<Check> {
+    let question = Question::of(node.role);
+    let seen = RefCell::new(String::new());
     let ended = Cell::new(false);
     let answers = wait(ANSWER_WITHIN, || async {
-        let answer = ask(node.client_address, "ruok", ANSWER_PATIENCE).await;
-        ended.set(answer.is_err() && node::pid(&state(cluster, node).await?).is_none());
-        Ok(ended.get() || answer.is_ok_and(|answer| answer == "imok"))
+        let reply = question::ask(&cluster.agent, &node.name, node.role).await?;
+        let (Reply::Answered(words) | Reply::Other(words)) = &reply;
+        seen.replace(words.clone());
+        let is_answered = matches!(reply, Reply::Answered(_));
+        ended.set(!is_answered && node::pid(&state(cluster, node).await?).is_none());
+        Ok(is_answered || ended.get())
     });
     let answers = answers.await? && !ended.get();
-    let seen = match (answers, ended.get()) {
-        (true, _) => "imok".to_owned(),
-        (false, false) => "no answer".to_owned(),
-        (false, true) => {
-            let lines = logs::tail(&cluster.engine, &node.service, LOG_LINES).await;
-            format!("it ended; its last lines:\n{lines}")
-        }
-    };
-    let what = format!("{} ruok", node.name);
-    Ok(Check { what, expected: "imok".to_owned(), seen, holds: answers })
+    if ended.get() {
+        let lines = logs::tail(&cluster.engine, &node.service, LOG_LINES).await;
+        seen.replace(format!("it ended; its last lines:\n{lines}"));
+    }
+    Ok(Check {
+        what: format!("{} {}", node.name, question.name),
+        expected: question.expected.to_owned(),
+        seen: seen.into_inner(),
+        holds: answers,
+    })
 }

@@ -16,7 +16,7 @@ fn plan_without(fault: &Fault, nodes: usize, down: &[usize], seed: u64) -> Resul
     for number in down {
         view.nodes.get_mut(&node(*number)).expect("a node").state = NodeState::Down;
     }
-    fault.plan(FaultId(1), &topology, &view, &mut Rng::from_seed(seed))
+    plan_at(fault, &topology, &view, seed)
 }
 
 #[test]
@@ -51,7 +51,10 @@ fn targets_pick_as_many_as_they_say_and_none_twice() {
 fn leader_and_follower_follow_the_view() {
     let kill = |target| aimed(FaultKind::Kill, target);
     assert_eq!(plan(&kill("leader"), 5, Some(4), 3).unwrap().targets, [node(4)]);
-    assert_eq!(plan(&kill("leader"), 5, None, 3).unwrap_err(), "no node claims to lead now");
+    assert_eq!(
+        plan(&kill("leader"), 5, None, 3).unwrap_err(),
+        "no zookeeper node claims to lead now"
+    );
     let followers: BTreeSet<_> =
         (0..50).map(|seed| plan(&kill("follower"), 3, Some(2), seed).unwrap().targets[0]).collect();
     assert_eq!(followers, [node(1), node(3)].into());
@@ -89,7 +92,7 @@ fn a_process_that_another_fault_has_just_taken_is_not_picked() {
     );
     for seed in 0..SEEDS {
         let pause = aimed(FaultKind::Pause, "one");
-        let plan = pause.plan(FaultId(2), &topology, &held, &mut Rng::from_seed(seed));
+        let plan = plan_at(&pause, &topology, &held, seed);
         assert_eq!(plan.expect("one is left").targets, [node(2)]);
     }
     assert!(held.leaders(Role::Zookeeper).eq(&[node(1)]), "who leads is what was seen");

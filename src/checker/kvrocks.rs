@@ -1,0 +1,80 @@
+//! Checkers of a kvrocks cluster: who may answer for a slot, what may be lost, what never goes back.
+//!
+//! What they read in a history, beside the events of the clients themselves:
+//! - `route` of completions: its last hop is the node that answered, `slot` the slot of the keys;
+//!   hops tell nodes by name, and errors as the server put them (`MOVED 130 kvrocks2`);
+//! - operations of operators: `migrate` and `failover` with what they ask for as JSON (`{"slot", "target"}`,
+//!   `{"shard"}`), `topology`; an `ok` of any of them may carry the controller's document of the cluster
+//!   (`version`, `shards`), bare or below `cluster` or `data`, with nodes by name;
+//! - reads that replicas answer on purpose (READONLY) are operations `stale-read`, never `read`;
+//! - views: role, version of the topology and slots of each data node; who leads the controllers;
+//! - fault records: from when to when a place was struck.
+
+mod evidence;
+
+use crate::checker::{Checker, Linearizability, RegisterModel};
+use crate::op::{Nanos, NodeName, SECOND};
+
+/// What the keys of a workload hold, and so what its clients rely on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KvrocksObject {
+    /// `read`, `write` and `cas`; values are all different.
+    Register(RegisterModel),
+    /// `txn` of appends and reads; values are all different.
+    List,
+    /// `add`, and `read` of all elements.
+    Set,
+    /// `incr`, answering the new count, and `read`.
+    Counter,
+    /// `acquire` (answering a token), `release` and `store` (of `[token, value]`).
+    Lock {
+        /// For how long a lock is taken.
+        ttl: Nanos,
+    },
+}
+
+/// How long what passes by itself may take while no fault is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KvrocksBounds {
+    /// From the start of recover until each slot takes writes again.
+    pub recover_within: Nanos,
+    /// Redirections in a circle.
+    pub redirect_within: Nanos,
+    /// Writes to one slot refused for its migration (TRYAGAIN).
+    pub refuse_within: Nanos,
+    /// A migration's mark in the topology.
+    pub migrate_within: Nanos,
+    /// A dead master without a successor, faults or not, if controllers changed meanwhile.
+    pub failover_within: Nanos,
+}
+
+impl Default for KvrocksBounds {
+    fn default() -> KvrocksBounds {
+        KvrocksBounds {
+            recover_within: 60 * SECOND,
+            redirect_within: 10 * SECOND,
+            refuse_within: 10 * SECOND,
+            migrate_within: 60 * SECOND,
+            failover_within: 20 * SECOND,
+        }
+    }
+}
+
+/// What is checked, and against what.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct KvrocksChecks {
+    /// The nodes of each shard, in the order of the topology.
+    pub shards: Vec<Vec<NodeName>>,
+    /// `None` where clients only change the topology.
+    pub object: Option<KvrocksObject>,
+    pub bounds: KvrocksBounds,
+}
+
+/// The checkers of a kvrocks scenario, beside those of every scenario.
+pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
+    let mut checkers: Vec<Box<dyn Checker>> = Vec::new();
+    if let Some(KvrocksObject::Register(model)) = &checks.object {
+        checkers.push(Box::new(Linearizability::new(model.clone())));
+    }
+    checkers
+}
