@@ -1,9 +1,21 @@
 //! What was not recorded: a small language for what came between the rows.
 //!
-//! `@12` begins what comes before row 12, `#` a comment. A line is
-//! `start NODE ADDRESS` | `new CONN` | `wait MS` | `hold NODE NODE` | `release NODE NODE` |
-//! `tap NODE NODE hold NODE NODE : WORDS` | `until CONN says TEXT : REQUEST` | `fill CONN PREFIX COUNT` |
-//! `CONN : REQUEST`. Words may stand in double quotes, with `\n` for a line end.
+//! `@12` begins what comes before row 12, `#` a comment. A line is one of
+//!
+//! ```text
+//! start NODE ADDRESS
+//! new CONN
+//! wait MS
+//! hold NODE NODE
+//! release NODE NODE
+//! lose NODE NODE
+//! tap NODE NODE hold NODE NODE : WORDS
+//! until CONN says TEXT : REQUEST
+//! fill CONN PREFIX COUNT
+//! CONN : REQUEST
+//! ```
+//!
+//! Words may stand in double quotes, with `\n` for a line end.
 
 use std::collections::BTreeMap;
 
@@ -26,6 +38,11 @@ pub enum Direction {
         to: String,
     },
     Release {
+        from: String,
+        to: String,
+    },
+    /// Connections from one node to another, as they are, carry nothing any more in that direction.
+    Lose {
         from: String,
         to: String,
     },
@@ -84,6 +101,7 @@ fn direction(line: &str) -> Direction {
         ["wait", ms] => Direction::Wait { ms: ms.parse().expect("milliseconds") },
         ["hold", from, to] => Direction::Hold { from: text(from), to: text(to) },
         ["release", from, to] => Direction::Release { from: text(from), to: text(to) },
+        ["lose", from, to] => Direction::Lose { from: text(from), to: text(to) },
         ["tap", from, to, "hold", held_from, held_to] => Direction::Tap {
             from: text(from),
             to: text(to),

@@ -56,6 +56,9 @@ impl Stage {
             Direction::Release { from, to } => {
                 self.lab.network.release(self.address(from), self.address(to));
             }
+            Direction::Lose { from, to } => {
+                self.lab.network.lose(self.address(from), self.address(to));
+            }
             Direction::Tap { from, to, hold, words } => self.lab.network.tap(Tap {
                 from: self.address(from),
                 to: self.address(to),
