@@ -146,7 +146,16 @@ impl Lab {
     }
 
     pub async fn post(&self, last: u8, target: &str, body: &str) -> Response {
-        self.ask(last, Method::POST, target, body).await.expect("an answer")
+        self.try_post(last, target, body).await.expect("an answer")
+    }
+
+    pub async fn try_post(
+        &self,
+        last: u8,
+        target: &str,
+        body: &str,
+    ) -> Result<Response, HttpError> {
+        self.ask(last, Method::POST, target, body).await
     }
 
     /// Two controllers of which 22 leads, and four nodes.
