@@ -13,9 +13,9 @@ use bollard::Docker;
 use bollard::query_parameters::InspectContainerOptions;
 use stormglass::agent::within;
 use stormglass::cluster::{
-    Action, Applied, Cluster, Effect, FaultId, Form, MessageRule, Needs, Side, Tap,
+    Action, Applied, Cluster, Effect, FaultId, Form, MessageRule, Needs, Role, Side, Tap,
 };
-use stormglass::docker::{ClusterSpec, DockerCluster, Engine, Limits, RunId};
+use stormglass::docker::{ClusterSpec, DockerCluster, Engine, RunId};
 
 const DIRECT: u16 = 7100;
 const IDLE: u16 = 7101;
@@ -122,15 +122,8 @@ fn main() {
             return println!("not run: no Docker engine");
         };
         let engine = engine.with_executable(Path::new(env!("CARGO_BIN_EXE_stormglass")));
-        let spec = ClusterSpec {
-            run: RunId::fresh(),
-            zookeepers: 1,
-            images: Default::default(),
-            limits: Limits::default(),
-            subnet: None,
-            needs: Default::default(),
-            results: std::env::temp_dir().join(format!("stormglass-bench-{}", std::process::id())),
-        };
+        let results = std::env::temp_dir().join(format!("stormglass-bench-{}", std::process::id()));
+        let spec = ClusterSpec::new(RunId::fresh(), [(Role::Zookeeper, 1)].into(), results);
         let cluster = DockerCluster::up(&engine, &spec, &|_| {}).await.expect("a cluster");
         measure(&cluster, &spec.run).await;
         cluster.down().await.expect("down");

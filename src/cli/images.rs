@@ -23,7 +23,7 @@ enum Command {
     List,
     /// Build images from Debian's packages, for engines that reach no registry
     Build {
-        /// Which; all where absent
+        /// Which; all that can be built where absent
         names: Vec<String>,
     },
 }
@@ -32,8 +32,12 @@ enum Command {
 pub fn services() -> Vec<(String, String)> {
     let service = |name: String| {
         let image = images::Context::load(&name);
+        let otherwise = match &image {
+            Ok(image) if !image.is_built_here() => "or our own reference server",
+            _ => "or built from Debian's packages",
+        };
         let official = image.map(|image| image.official().to_owned()).unwrap_or_default();
-        (name, format!("image {official}, or built from Debian's packages"))
+        (name, format!("image {official}, {otherwise}"))
     };
     images::names().into_iter().map(service).collect()
 }
@@ -93,13 +97,18 @@ async fn list(engine: &Engine, as_json: bool) -> i32 {
     for image in images {
         println!("{}", image.name);
         println!("  {}  {}", there(image.has_official), image.official);
-        println!("  {}  {} (built here)", there(image.has_built), image.built);
+        match image.built {
+            Some(built) => println!("  {}  {built} (built here)", there(image.has_built)),
+            None => {
+                println!("  present  reference (our own server, where the image cannot be had)")
+            }
+        }
     }
     exit::VALID
 }
 
 async fn build(engine: &Engine, names: &[String], as_json: bool) -> i32 {
-    let names = if names.is_empty() { images::names() } else { names.to_vec() };
+    let names = if names.is_empty() { images::names_built_here() } else { names.to_vec() };
     let progress = Progress::new(as_json);
     for name in &names {
         match images::build(engine, name, &|line: &str| progress.say(line)).await {
@@ -109,7 +118,8 @@ async fn build(engine: &Engine, names: &[String], as_json: bool) -> i32 {
             Ok(image) => println!("{name}: {}", image.reference),
             Err(error) => {
                 progress.finish();
-                return fail(exit::INFRASTRUCTURE, error);
+                let code = if error.is_usage() { exit::USAGE } else { exit::INFRASTRUCTURE };
+                return fail(code, error);
             }
         }
     }

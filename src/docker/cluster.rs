@@ -1,17 +1,19 @@
-//! A ZooKeeper ensemble in containers: the docker world's `Cluster`.
+//! Services of several roles in containers: the docker world's `Cluster`.
 
 mod apply;
 mod expect;
+mod fitting;
 mod making;
 mod pace;
 mod sightings;
+mod spec;
 mod up;
+mod up_error;
 mod view;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,72 +25,24 @@ use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
 use crate::agent::protocol::Offsets;
 use crate::client::zookeeper::WireSession;
 use crate::cluster::{
-    Ability, Action, Applied, Cluster, CoordinationError, Mechanism, Needs, Observed, Role,
-    Topology, View,
+    Ability, Action, Applied, Cluster, CoordinationError, Needs, Observed, Role, Topology, View,
 };
 use crate::docker::agent::{Agent, Notice};
 use crate::docker::engine::{Engine, is_missing};
-use crate::docker::images::{ImageError, ResolvedImage};
+use crate::docker::images::ResolvedImage;
 use crate::docker::logs::{LogStream, LogWatch};
-use crate::docker::network::NetworkError;
 use crate::docker::owner::RunId;
-use crate::docker::subnet::Subnet;
 use crate::docker::{Progress, node, zookeeper};
 use crate::op::NodeName;
 use expect::Cuts;
 use pace::Paces;
+use view::office::Lookout;
 
 pub use crate::docker::node::Limits;
 pub(super) use sightings::{Sighter, Sightings};
+pub use spec::ClusterSpec;
 pub(super) use up::check_address;
-
-/// What cluster is wanted.
-#[derive(Clone, Debug)]
-pub struct ClusterSpec {
-    pub run: RunId,
-    /// Number of ZooKeeper servers, at least one.
-    pub zookeepers: usize,
-    /// Images chosen instead of the official ones, by the catalogue's name.
-    pub images: BTreeMap<String, String>,
-    pub limits: Limits,
-    /// The run's subnet; `None` to have a free one chosen.
-    pub subnet: Option<Subnet>,
-    /// The run's results folder: logs go to `nodes/<name>/` in it.
-    pub results: PathBuf,
-    /// What the faults of the scenario ask of this world.
-    pub needs: Needs,
-}
-
-/// Why a cluster did not come up. Whatever was made of it is removed again.
-#[derive(Debug, thiserror::Error)]
-pub enum UpError {
-    #[error("a ZooKeeper ensemble of {0} servers cannot be made: expected 1 to 200")]
-    Size(usize),
-    #[error(transparent)]
-    Image(#[from] ImageError),
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    #[error(
-        "container addresses cannot be reached from here: {address} of the engine at {engine} gives no \
-         answer ({cause}). Expected the engine to run on this host, as Linux engines do. Engines in a \
-         virtual machine (Docker Desktop) or on another host are not supported"
-    )]
-    Addresses { address: String, engine: String, cause: String },
-    #[error("{node} ended before it served, with {how}. Its last lines:\n{log}")]
-    EndedEarly { node: String, how: String, log: String },
-    #[error(
-        "the cluster did not become ready within {seconds} s: {state}. Expected every server to serve and \
-         one to lead. Their logs are in {logs}"
-    )]
-    NotReady { seconds: u64, state: String, logs: String },
-    #[error(
-        "nemesis {nemesis} cannot act here: it needs {mechanism}, and {how}. What does act here: \
-         {alternatives}. `stormglass doctor` tells all; `--world sim` needs nothing of this host"
-    )]
-    Lacks { nemesis: String, mechanism: Mechanism, how: String, alternatives: String },
-    #[error("{0:#}")]
-    Engine(#[from] anyhow::Error),
-}
+pub use up_error::UpError;
 
 /// A running cluster. Dropping it leaves the containers; `down` removes them.
 pub struct DockerCluster {
@@ -109,6 +63,8 @@ pub struct DockerCluster {
     /// Every source of sightings has a sender of its own into it.
     sightings: Sightings,
     paces: RefCell<Paces>,
+    /// Looks who leads the controllers.
+    lookout: Lookout,
     /// How far each node's clocks are to be off.
     offsets: RefCell<BTreeMap<NodeName, Offsets>>,
 }
@@ -191,6 +147,12 @@ impl DockerCluster {
         Ok(lines)
     }
 
+    /// What a node runs, as it was asked for.
+    fn image_of(&self, node: &DockerNode) -> &str {
+        let image = self.images.iter().find(|image| image.name == node.role.name());
+        image.map_or("an unknown image", |image| &image.reference)
+    }
+
     fn node(&self, name: &str) -> anyhow::Result<&DockerNode> {
         let found = self.nodes.iter().find(|node| &*node.name == name);
         found.with_context(|| format!("the cluster has no node named {name}"))
@@ -250,7 +212,7 @@ impl Cluster for DockerCluster {
     }
 
     fn view(&self) -> impl Future<Output = View> {
-        view::view(&self.engine, &self.nodes)
+        view::view(self)
     }
 
     async fn prepare(&self, needs: &Needs) -> anyhow::Result<()> {

@@ -286,16 +286,24 @@ fn debootstrap() -> Finding {
 }
 
 fn of_image(image: &ListedImage) -> Finding {
-    let what = match (image.has_official, image.has_built) {
-        (true, _) => format!("{}: {} is there", image.name, image.official),
-        (false, true) => format!("{}: {} is there", image.name, image.built),
-        (false, false) => {
-            let what = format!("{}: not there yet", image.name);
-            let mend = "`stormglass images build` makes it beforehand; a run makes it when needed";
-            return warn("image", what, mend);
-        }
-    };
-    ok("image", what)
+    let name = &image.name;
+    if image.has_official {
+        return ok("image", format!("{name}: {} is there", image.official));
+    }
+    match &image.built {
+        Some(built) if image.has_built => ok("image", format!("{name}: {built} is there")),
+        Some(_) => warn(
+            "image",
+            format!("{name}: not there yet"),
+            "`stormglass images build` makes it beforehand; a run makes it when needed",
+        ),
+        None => warn(
+            "image",
+            format!("{name}: {} is not there", image.official),
+            "a run pulls it; where it cannot, our own reference server runs in its place and is \
+             recorded as `reference`",
+        ),
+    }
 }
 
 #[cfg(test)]

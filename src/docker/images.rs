@@ -1,4 +1,5 @@
-//! Where the images of a cluster come from: named by the user, official, or made offline.
+//! Where the images of a cluster come from: named by the user, official, or made offline; or our own, with
+//! a reference server in place of the real one.
 //!
 //! It never replaces a tag that it did not make.
 
@@ -6,12 +7,20 @@ mod apt;
 mod base;
 mod build;
 mod catalogue;
+mod error;
 mod pull;
 
 pub use catalogue::{Context, names};
+pub use error::ImageError;
 
 use crate::docker::Progress;
 use crate::docker::engine::{Engine, is_missing, words};
+
+/// What is asked for, in place of an image, to have the reference server run.
+pub const REFERENCE: &str = "reference";
+
+/// The services of which there is a reference server.
+const STAND_INS: [&str; 2] = ["controller", "kvrocks"];
 
 /// How an image came to be on the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +31,8 @@ pub enum How {
     Pulled,
     /// It was made from our Dockerfile just now.
     Built,
+    /// It is our own executable, whose reference server stands in for the real one.
+    Reference,
 }
 
 impl How {
@@ -30,6 +41,7 @@ impl How {
             How::Local => "local",
             How::Pulled => "pulled",
             How::Built => "built",
+            How::Reference => REFERENCE,
         }
     }
 }
@@ -51,7 +63,17 @@ pub struct ResolvedImage {
 impl ResolvedImage {
     /// What a replay should ask for: the digest where there is one, else the id.
     pub fn pinned(&self) -> &str {
+        if self.is_reference() {
+            return REFERENCE;
+        }
         self.digest.as_deref().unwrap_or(&self.id)
+    }
+}
+
+impl ResolvedImage {
+    /// Our own reference server runs in place of the real one.
+    pub fn is_reference(&self) -> bool {
+        self.how == How::Reference
     }
 }
 
@@ -60,65 +82,77 @@ impl ResolvedImage {
 pub struct ListedImage {
     pub name: String,
     pub official: String,
-    /// The tag that an offline build gets, by the hash of its files.
-    pub built: String,
+    /// The tag that an offline build gets, by the hash of its files; `None` where our reference server
+    /// stands in for it.
+    pub built: Option<String>,
     pub has_official: bool,
     pub has_built: bool,
 }
 
-/// Why an image cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum ImageError {
-    #[error(
-        "there is no image named `{name}` in the catalogue. Expected one of: {known}. Add \
-         images/{name}/Dockerfile in the current folder, or correct the name"
-    )]
-    Unknown { name: String, known: String },
-    #[error("cannot read {path}: {cause}. Expected a readable file of an image's folder")]
-    Unreadable { path: String, cause: String },
-    #[error(
-        "images/{name}/Dockerfile has no first line `# official: REFERENCE`. Expected it to name the \
-         real image, such as `# official: zookeeper:3.9`"
-    )]
-    NoOfficial { name: String },
-    #[error(
-        "image `{reference}` for `{name}` is not on the engine and cannot be pulled: {cause}. Expected a \
-         local tag, an id, or a reference that a registry answers for. Correct `--image {name}=…`, or \
-         leave it out to take the official image or one made offline"
-    )]
-    NotPulled { name: String, reference: String, cause: String },
-    #[error("cannot make the base image {tag}: {cause}")]
-    NoBase { tag: String, cause: String },
-    #[error("building image `{name}` failed: {cause}\n{log}")]
-    NotBuilt { name: String, cause: String, log: String },
-    #[error("the Docker engine failed while looking for image {reference}: {cause}")]
-    Engine { reference: String, cause: String },
+/// What is wanted of one image.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The name in the catalogue.
+    pub name: &'a str,
+    /// A reference, or `reference`; `None` to have the usual one.
+    pub image: Option<&'a str>,
+    /// How the reference server is to behave, which therefore must run.
+    pub variant: Option<&'a str>,
 }
 
 /// Makes sure that an image is on the engine, by pulling or building it where it is not.
 pub async fn resolve(
     engine: &Engine,
-    name: &str,
-    chosen: Option<&str>,
+    wanted: Wanted<'_>,
     progress: Progress<'_>,
 ) -> Result<ResolvedImage, ImageError> {
+    let Wanted { name, image, variant } = wanted;
     let context = Context::load(name)?;
-    if let Some(reference) = chosen {
-        return resolve_chosen(engine, name, reference, progress).await;
+    match (image, variant) {
+        (Some(REFERENCE), _) | (None, Some(_)) => return reference(engine, name).await,
+        (Some(image), Some(variant)) => {
+            let (reference, variant) = (image.to_owned(), variant.to_owned());
+            return Err(ImageError::Variant { name: name.to_owned(), reference, variant });
+        }
+        (Some(image), None) => return resolve_chosen(engine, name, image, progress).await,
+        (None, None) => {}
     }
-    for reference in [context.official(), &context.tag()] {
+    let built = context.is_built_here().then(|| context.tag());
+    for reference in [Some(context.official()), built.as_deref()].into_iter().flatten() {
         if let Some(image) = find(engine, name, reference, How::Local).await? {
             return Ok(image);
         }
     }
-    progress(&format!("pulling {}", context.official()));
-    match pull::pull(engine, context.official(), progress).await {
-        Ok(()) => found(engine, name, context.official(), How::Pulled).await,
-        Err(cause) => {
-            progress(&format!("{} cannot be pulled ({cause}); building", context.official()));
+    let official = context.official();
+    progress(&format!("pulling {official}"));
+    match pull::pull(engine, official, progress).await {
+        Ok(()) => found(engine, name, official, How::Pulled).await,
+        Err(cause) if context.is_built_here() => {
+            progress(&format!("{official} cannot be pulled ({cause}); building"));
             build::build(engine, &context, progress).await
         }
+        Err(cause) => {
+            let image = reference(engine, name).await?;
+            progress(&format!(
+                "{official} is not here and cannot be pulled; the reference server runs in its place \
+                 ({cause})"
+            ));
+            Ok(image)
+        }
     }
+}
+
+/// Our own image, in which the reference server of this service runs.
+async fn reference(engine: &Engine, name: &str) -> Result<ResolvedImage, ImageError> {
+    if !STAND_INS.contains(&name) {
+        return Err(ImageError::NoReference { name: name.to_owned() });
+    }
+    let id = engine.own_image().await.map_err(|error| ImageError::Engine {
+        reference: "of our own".to_owned(),
+        cause: format!("{error:#}"),
+    })?;
+    let (name, reference) = (name.to_owned(), REFERENCE.to_owned());
+    Ok(ResolvedImage { name, reference, id, digest: None, how: How::Reference })
 }
 
 /// Makes the image of this name from its Dockerfile, unless the same files have been built before.
@@ -128,10 +162,20 @@ pub async fn build(
     progress: Progress<'_>,
 ) -> Result<ResolvedImage, ImageError> {
     let context = Context::load(name)?;
+    if !context.is_built_here() {
+        let (name, official) = (name.to_owned(), context.official().to_owned());
+        return Err(ImageError::NothingToBuild { name, official });
+    }
     match find(engine, name, &context.tag(), How::Local).await? {
         Some(image) => Ok(image),
         None => build::build(engine, &context, progress).await,
     }
+}
+
+/// The names of the images that can be made from their folders, sorted.
+pub fn names_built_here() -> Vec<String> {
+    let is_built = |name: &String| Context::load(name).is_ok_and(|image| image.is_built_here());
+    names().into_iter().filter(is_built).collect()
 }
 
 /// What this host lacks for making images without a registry; `None` where it lacks nothing.
@@ -144,9 +188,13 @@ pub async fn list(engine: &Engine) -> Result<Vec<ListedImage>, ImageError> {
     let mut listed = Vec::new();
     for name in names() {
         let context = Context::load(&name)?;
-        let (official, built) = (context.official().to_owned(), context.tag());
+        let official = context.official().to_owned();
+        let built = context.is_built_here().then(|| context.tag());
         let has_official = find(engine, &name, &official, How::Local).await?.is_some();
-        let has_built = find(engine, &name, &built, How::Local).await?.is_some();
+        let has_built = match &built {
+            Some(built) => find(engine, &name, built, How::Local).await?.is_some(),
+            None => false,
+        };
         listed.push(ListedImage { name, official, built, has_official, has_built });
     }
     Ok(listed)

@@ -8,8 +8,8 @@ use std::net::Ipv4Addr;
 use anyhow::{Context, ensure};
 use bollard::errors::Error as ApiError;
 use bollard::models::{
-    ContainerCreateBody, ContainerState, EndpointIpamConfig, EndpointSettings, HostConfig,
-    HostConfigLogConfig, NetworkingConfig,
+    ContainerCreateBody, ContainerState, EndpointIpamConfig, EndpointSettings, HealthConfig,
+    HostConfig, HostConfigLogConfig, NetworkingConfig,
 };
 use bollard::query_parameters::{
     CreateContainerOptionsBuilder, InspectContainerOptions, RemoveContainerOptionsBuilder,
@@ -18,7 +18,7 @@ use bollard::query_parameters::{
 use bytes::Bytes;
 
 use crate::docker::engine::{Engine, is_conflict, is_missing};
-use crate::docker::self_image::{EXECUTABLE, Supervisor};
+use crate::docker::self_image::EXECUTABLE;
 
 const HOLD_MEMORY_BYTES: i64 = 32 << 20;
 
@@ -55,17 +55,18 @@ pub(super) struct Service<'a> {
     pub environment: Vec<String>,
     /// A tar of the configuration, unpacked at `/`.
     pub files: Vec<u8>,
-    pub supervised: Option<Supervised<'a>>,
+    pub launch: Launch,
     pub limits: Limits,
     pub labels: HashMap<String, String>,
 }
 
-/// A service that runs as the child of our supervisor.
-#[derive(Clone)]
-pub(super) struct Supervised<'a> {
-    pub supervisor: &'a Supervisor,
-    /// What the image would run by itself.
-    pub command: Vec<String>,
+/// What a container runs where that is not what its image runs by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Launch {
+    pub entrypoint: Option<Vec<String>>,
+    pub command: Option<Vec<String>>,
+    /// A tar of the executable that this takes, unpacked at `/`.
+    pub guest: Option<Bytes>,
 }
 
 /// Creates and starts a hold container; its id.
@@ -101,11 +102,14 @@ pub(super) async fn create_service(
     service: Service<'_>,
 ) -> Result<String, ApiError> {
     let memory = i64::try_from(service.limits.memory_bytes).unwrap_or(i64::MAX);
-    let supervised = service.supervised.as_ref();
+    // An image's own check would be one more process in a container that is frozen or starved on purpose.
+    let healthcheck =
+        HealthConfig { test: Some(vec!["NONE".to_owned()]), ..HealthConfig::default() };
     let body = ContainerCreateBody {
         image: Some(service.image.to_owned()),
-        entrypoint: supervised.map(|supervised| supervised.supervisor.command.clone()),
-        cmd: supervised.map(|supervised| supervised.command.clone()),
+        entrypoint: service.launch.entrypoint,
+        cmd: service.launch.command,
+        healthcheck: Some(healthcheck),
         env: Some(service.environment),
         labels: Some(service.labels),
         host_config: Some(HostConfig {
@@ -119,8 +123,8 @@ pub(super) async fn create_service(
     };
     let id = create(engine, &service.name, body).await?;
     unpack(engine, &id, service.files.into()).await?;
-    if let Some(supervised) = supervised {
-        unpack(engine, &id, supervised.supervisor.files.clone()).await?;
+    if let Some(guest) = service.launch.guest {
+        unpack(engine, &id, guest).await?;
     }
     Ok(id)
 }

@@ -1,11 +1,14 @@
-//! How a ZooKeeper server is configured in a container, and how it is asked whether it serves.
+//! How a ZooKeeper server is configured in a container.
 //!
 //! The paths are those of the official image, so that any image laid out like it works.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use crate::client::zookeeper::CLIENT_PORT;
+use crate::cluster::Role;
 use crate::docker::archive::Archive;
+use crate::docker::outfit::{Outfit, Setting};
+use crate::docker::settings::fill_lines;
 
 /// A tick of the servers' clock. Half a second keeps elections near one second.
 const TICK_MS: u32 = 500;
@@ -19,26 +22,25 @@ const INIT_LIMIT_TICKS: u32 = 10;
 const JVM_FLAGS: &str = "-Xms128m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
                          -XX:-UsePerfData -Djava.net.preferIPv4Stack=true";
 
-/// Environment of the server's container.
-pub(super) fn environment(server_id: usize) -> Vec<String> {
-    vec![
+pub(super) fn outfit(setting: &Setting<'_>) -> Result<Outfit, String> {
+    let number = setting.number;
+    let ensemble = setting.topology.with_role(Role::Zookeeper).map(|node| node.address);
+    let ensemble: Vec<Ipv4Addr> = ensemble.collect();
+    let configuration = fill_lines(&configuration(&ensemble), '=', setting.config)?;
+    let mut archive = Archive::new();
+    archive.add("conf/zoo.cfg", 0o644, configuration.as_bytes());
+    archive.add("data/myid", 0o644, format!("{number}\n").as_bytes());
+    let environment = vec![
         format!("JVMFLAGS={JVM_FLAGS}"),
         "JMXDISABLE=true".to_owned(),
-        format!("ZOO_MY_ID={server_id}"),
-    ]
+        format!("ZOO_MY_ID={number}"),
+    ];
+    Ok(Outfit { files: archive.into_bytes(), environment, reference: Vec::new() })
 }
 
 /// The address on which a server takes clients.
 pub(super) fn client_address(address: Ipv4Addr) -> SocketAddr {
     (address, CLIENT_PORT).into()
-}
-
-/// The files of server `server_id` (from 1) in an ensemble, to be unpacked at `/`.
-pub(super) fn files(server_id: usize, ensemble: &[Ipv4Addr]) -> Vec<u8> {
-    let mut archive = Archive::new();
-    archive.add("conf/zoo.cfg", 0o644, configuration(ensemble).as_bytes());
-    archive.add("data/myid", 0o644, format!("{server_id}\n").as_bytes());
-    archive.into_bytes()
 }
 
 fn configuration(ensemble: &[Ipv4Addr]) -> String {

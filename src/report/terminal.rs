@@ -21,8 +21,9 @@ pub enum Colours {
 pub fn terminal(results: &Results, report_path: &str, colours: Colours) -> String {
     let mut lines = vec![verdict(results, colours)];
     lines.extend(indented("", &results.why, 2));
+    let variants = words::variants(&results.variant);
     let run = format!("{} / {} in {}", results.workload, results.nemesis, results.world);
-    lines.extend(indented("run      ", &format!("{run}, seed {}", results.seed), 1));
+    lines.extend(indented("run      ", &format!("{run}{variants}, seed {}", results.seed), 1));
     for error in results.harness.iter().take(HARNESS_MAX) {
         lines.extend(indented("harness  ", error, 1));
     }
@@ -99,8 +100,12 @@ fn came_of_it(results: &Results) -> Vec<String> {
         let text = match paced {
             Some(paced) => format!("{} {}", paced.nemesis, paced.words),
             None => {
-                let reigns = words::plural(failovers.reigns.len(), "reign", "reigns");
-                format!("{reigns} in {}", words::plural(failovers.epochs(), "epoch", "epochs"))
+                let told = failovers.offices.iter().map(|office| {
+                    let reigns = words::plural(office.reigns.len(), "reign", "reigns");
+                    let epochs = words::plural(office.epochs(), "epoch", "epochs");
+                    format!("{}: {reigns} in {epochs}", office.role)
+                });
+                told.collect::<Vec<_>>().join("; ")
             }
         };
         lines.extend(indented("failover ", &text, 1));

@@ -10,6 +10,7 @@ mod docker_clock;
 mod docker_cluster;
 mod docker_faults;
 mod docker_interposer;
+mod docker_kvrocks;
 mod docker_links;
 mod docker_runs;
 mod docker_sigkill;

@@ -103,7 +103,7 @@ fn the_terminal_tells_of_an_invalid_run() {
             Invalid  (exit code 1)
               Reads at zookeeper1 returned values that acknowledged writes had replaced, while it was cut off
               from the other nodes.
-              run      zookeeper/register-local-reads / partition-one in docker, seed 7
+              run      zookeeper/register-local-reads / partition-one in docker (as-shipped), seed 7
               anomaly  nonlinearizable: Process 0 on zookeeper1 read 1947 from key 6 at 10.058 s, but write 1980
                        had completed at 10.042 s on zookeeper2 and nothing wrote 1947 after it.
               anomaly  nonlinearizable: Process 6 on zookeeper1 read 1967 from key 4 at 10.091 s, but write 1979
@@ -128,7 +128,7 @@ fn the_terminal_tells_of_hits_and_failovers() {
             Unknown  (exit code 2)
               late-reply did not act: no message of the workload matched; mix did not act: cut is indeterminate;
               pause-on-log did not act: it was never begun
-              run      zookeeper/register-local-reads / storm in docker, seed 7
+              run      zookeeper/register-local-reads / storm in docker (as-shipped), seed 7
               fault    late-reply on leader: Acted once and was undone, but the workload did not feel it: no …
               fault    pause-on-log on one: Never began: it waited for a log line like `SNAPSHOT .* corrupt` …
               fault    partition-one on one: Acted once, felt by the workload, undone and proven.
@@ -157,7 +157,7 @@ fn results_tell_what_the_faults_did() {
     assert_eq!(cell("mix"), "zookeeper main 3 2 2 2 1");
     assert_eq!(cell("pause-on-log"), " main 0 0 0 0 0");
     assert_eq!(results["failovers"]["loops"][0]["verdict"], "on pace");
-    assert_eq!(results["failovers"]["reigns"][1]["epoch"], 6);
+    assert_eq!(results["failovers"]["offices"][0]["reigns"][1]["epoch"], 6);
     assert_eq!(results["hits"][0]["operation"]["process"], "900007");
     assert_eq!(results["skipped"][0]["why"], "this world has no disk that could be slow");
     let read: Results = serde_json::from_value(results).expect("it is read back");
@@ -193,8 +193,9 @@ fn a_leader_that_changes_all_the_time_gives_a_small_page() {
     let before = run.html().len();
     let failovers = run.results.failovers.as_mut().expect("the leader changed");
     let hits = std::mem::take(&mut run.results.hits);
-    failovers.reigns = failovers.reigns.iter().cycle().take(20_000).cloned().collect();
-    failovers.overlaps = failovers.overlaps.iter().cycle().take(5_000).cloned().collect();
+    let office = &mut failovers.offices[0];
+    office.reigns = office.reigns.iter().cycle().take(20_000).cloned().collect();
+    office.overlaps = office.overlaps.iter().cycle().take(5_000).cloned().collect();
     run.results.hits = hits.iter().cycle().take(500).cloned().collect();
     run.results.hits_total = 80_000;
     run.results.clocks = run.results.clocks.iter().cycle().take(900).cloned().collect();
@@ -211,7 +212,7 @@ fn the_terminal_tells_of_a_broken_harness() {
         expect![[r#"
             Infrastructure failure  (exit code 3)
               The image zookeeper:3.9 could not be had, so nothing was started.
-              run      zookeeper/register-local-reads / partition-one in docker, seed 7
+              run      zookeeper/register-local-reads / partition-one in docker (as-shipped), seed 7
               harness  image zookeeper:3.9: no such image, and building it failed
               report   results/latest/report.html
               again    stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker \

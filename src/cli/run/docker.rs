@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::recorder::Recorder;
 use super::{Broken, Played, RunArguments, open_log};
 use crate::cli::exit;
-use crate::cluster::{Cluster, Role};
+use crate::cluster::Cluster;
 use crate::docker::{self, ClusterSpec, DockerCluster, Engine, Limits, RunId, UpError};
 use crate::play::play as play_scenario;
 use crate::progress::Progress;
@@ -63,13 +63,17 @@ async fn play_in(
 ) -> Result<Played, (Broken, Keep)> {
     let log = open_log(store, scenario)?;
     let spec = ClusterSpec {
-        run: RunId::fresh(),
-        zookeepers: scenario.workload.services.get(&Role::Zookeeper).copied().unwrap_or(0),
         images: scenario.images.clone(),
+        variants: scenario.variant.clone(),
+        config: scenario.workload.config.clone(),
         limits: Limits { memory_bytes: arguments.node_memory as u64, cpus: arguments.node_cpus },
         subnet: arguments.subnet,
-        results: store.path().to_owned(),
         needs: scenario.needs(),
+        ..ClusterSpec::new(
+            RunId::fresh(),
+            scenario.workload.services.clone(),
+            store.path().to_owned(),
+        )
     };
     let say = |line: &str| {
         log.say(line);
@@ -90,7 +94,11 @@ async fn play_in(
 /// What is known only once the cluster is up.
 fn settle(scenario: &mut Scenario, cluster: &DockerCluster, log: &RunLog) {
     for image in cluster.images() {
-        log.say(&format!("image {}: {}", image.name, image.pinned()));
+        let (name, pinned) = (&image.name, image.pinned());
+        match image.is_reference() {
+            true => log.say(&format!("image {name}: {pinned}, our own server in {}", image.id)),
+            false => log.say(&format!("image {name}: {pinned}")),
+        }
         scenario.images.insert(image.name.clone(), image.pinned().to_owned());
     }
     for node in &cluster.topology().nodes {
@@ -114,8 +122,7 @@ async fn up(
     match result {
         Some(Ok(cluster)) => Ok(cluster),
         Some(Err(error)) => {
-            let is_usage = matches!(error, UpError::Size(_) | UpError::Lacks { .. });
-            let code = if is_usage { exit::USAGE } else { exit::INFRASTRUCTURE };
+            let code = if error.is_usage() { exit::USAGE } else { exit::INFRASTRUCTURE };
             let keep = match error {
                 UpError::NotReady { .. } => Keep::Logs,
                 _ => Keep::Nothing,

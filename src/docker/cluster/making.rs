@@ -1,24 +1,26 @@
 //! What every container of a run is made from, and their making.
 
 use std::collections::HashMap;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use anyhow::Context;
-use futures::future::{try_join, try_join_all};
+use futures::future::try_join_all;
 
 use crate::cluster::{Node, Role, Topology};
 use crate::docker::agent::{Agent, AgentPlan};
+use crate::docker::cluster::fitting::Fittings;
 use crate::docker::cluster::up::check_address;
 use crate::docker::cluster::{ClusterSpec, DockerNode, UpError};
 use crate::docker::engine::Engine;
 use crate::docker::logs::{self, LogStream, LogWatch};
 use crate::docker::network::Network;
-use crate::docker::node::{self, Hold, Service, Supervised};
+use crate::docker::node::{self, Hold, Service};
+use crate::docker::outfit::{Outfit, Setting};
 use crate::docker::owner::{Owner, RESULTS};
-use crate::docker::self_image::Supervisor;
-use crate::docker::zookeeper;
-use crate::op::NodeName;
+use crate::docker::settings::Settings;
+
+/// How a reference server behaves that nobody asks to behave otherwise.
+const AS_SHIPPED: &str = "as-shipped";
 
 /// What every container of a run is made from.
 pub(super) struct Making<'a> {
@@ -27,47 +29,23 @@ pub(super) struct Making<'a> {
     pub owner: &'a Owner,
     pub network: &'a Network,
     pub own_image: &'a str,
-    pub supervision: Option<&'a Supervision>,
+    pub fittings: &'a Fittings,
     pub log_watch: Arc<LogWatch>,
-}
-
-/// What it takes to run the services under our supervisor.
-pub(super) struct Supervision {
-    supervisor: Supervisor,
-    command: Vec<String>,
-}
-
-impl Supervision {
-    /// Prepared once for all services; `None` where the scenario has no need of it.
-    pub async fn of(
-        engine: &Engine,
-        spec: &ClusterSpec,
-        image: &str,
-    ) -> anyhow::Result<Option<Supervision>> {
-        if !spec.needs.supervised {
-            return Ok(None);
-        }
-        let command = node::command_of(engine, image);
-        let (supervisor, command) = try_join(engine.supervisor(), command).await?;
-        Ok(Some(Supervision { supervisor, command }))
-    }
-
-    fn of_service(&self) -> Supervised<'_> {
-        Supervised { supervisor: &self.supervisor, command: self.command.clone() }
-    }
 }
 
 impl Making<'_> {
     pub fn topology(&self) -> Result<Topology, UpError> {
-        let node = |index: usize| {
+        let roles = self.spec.roles();
+        let all = roles.flat_map(|(role, count)| (1..=count).map(move |number| (role, number)));
+        let node = |(index, (role, number)): (usize, (Role, usize))| {
             let subnet = self.network.subnet;
             let address = subnet.node(index).with_context(|| {
-                format!("subnet {subnet} has no room for {} nodes", self.spec.zookeepers)
+                let nodes: usize = self.spec.services.values().sum();
+                format!("subnet {subnet} has no room for {nodes} nodes")
             })?;
-            let name: NodeName = format!("zookeeper{}", index + 1).into();
-            Ok(Node { name, role: Role::Zookeeper, address })
+            Ok(Node { name: role.node_name(number), role, address })
         };
-        let nodes: Result<Vec<Node>, UpError> = (0..self.spec.zookeepers).map(node).collect();
+        let nodes: Result<Vec<Node>, UpError> = all.enumerate().map(node).collect();
         Ok(Topology { nodes: nodes? })
     }
 
@@ -88,25 +66,29 @@ impl Making<'_> {
         Ok(Agent::start(self.engine.api(), &plan).await?)
     }
 
-    pub async fn nodes(
-        &self,
-        topology: &Topology,
-        image: &str,
-    ) -> Result<Vec<DockerNode>, UpError> {
-        let ensemble: Vec<Ipv4Addr> = topology.nodes.iter().map(|node| node.address).collect();
-        let nodes = topology.nodes.iter().enumerate();
-        let making = nodes.map(|(index, node)| self.node(node, index + 1, &ensemble, image));
-        try_join_all(making).await
+    /// All of them at once, whatever their roles: each waits by itself for what it needs of others.
+    pub async fn nodes(&self, topology: &Topology) -> Result<Vec<DockerNode>, UpError> {
+        let empty = Settings::new();
+        let mut fitted = Vec::new();
+        for (role, count) in self.spec.roles() {
+            let nodes = topology.with_role(role).zip(1..=count);
+            for (node, number) in nodes {
+                let config = self.spec.config.get(&role).unwrap_or(&empty);
+                let variant =
+                    self.spec.variants.get(role.name()).map_or(AS_SHIPPED, String::as_str);
+                let setting = Setting { topology, node, number, config, variant };
+                let outfit = Outfit::of(&setting);
+                let outfit = outfit.map_err(|flaw| UpError::Config { role, flaw })?;
+                fitted.push((node, outfit));
+            }
+        }
+        try_join_all(fitted.into_iter().map(|(node, outfit)| self.node(node, outfit))).await
     }
 
-    async fn node(
-        &self,
-        node: &Node,
-        server_id: usize,
-        ensemble: &[Ipv4Addr],
-        image: &str,
-    ) -> Result<DockerNode, UpError> {
+    async fn node(&self, node: &Node, outfit: Outfit) -> Result<DockerNode, UpError> {
         let run = &self.spec.run;
+        let failed = || format!("make the containers of {}", node.name);
+        let fitting = self.fittings.of(node.role).with_context(failed)?;
         let labels = |role: &str| self.labels(Some(&node.name), role);
         let hold = Hold {
             name: format!("sg-{run}-{}-hold", node.name),
@@ -116,16 +98,15 @@ impl Making<'_> {
             hostname: &node.name,
             labels: labels("hold"),
         };
-        let failed = || format!("make the containers of {}", node.name);
         let hold = node::start_hold(self.engine, hold).await.with_context(failed)?;
         check_address(self.engine, node.address).await?;
         let service = Service {
             name: format!("sg-{run}-{}", node.name),
-            image,
+            image: &fitting.image.id,
             hold: &hold,
-            environment: zookeeper::environment(server_id),
-            files: zookeeper::files(server_id, ensemble),
-            supervised: self.supervision.map(Supervision::of_service),
+            launch: self.fittings.launch(fitting, &outfit),
+            environment: outfit.environment,
+            files: outfit.files,
             limits: self.spec.limits,
             labels: labels(node.role.name()),
         };
@@ -135,7 +116,7 @@ impl Making<'_> {
         let watch = self.log_watch.clone();
         let log = LogStream::follow(self.engine, node.name, &service, &folder, watch).await;
         let log = log.with_context(|| format!("write the log in {}", folder.display()))?;
-        let client_address = zookeeper::client_address(node.address);
+        let client_address = (node.address, node.role.client_port().0).into();
         Ok(DockerNode { name: node.name, role: node.role, client_address, hold, service, log })
     }
 }

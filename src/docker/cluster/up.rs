@@ -10,23 +10,25 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::agent::protocol::{Enrollment, Place};
-use crate::cluster::{Ability, CLIENTS, Mechanism, Needs, NodeState, Topology, View};
+use crate::cluster::{Ability, CLIENTS, Mechanism, Needs, NodeState, Role, Topology, View};
 use crate::docker::agent::Agent;
-use crate::docker::cluster::making::{Making, Supervision};
+use crate::docker::cluster::fitting::Fittings;
+use crate::docker::cluster::making::Making;
+use crate::docker::cluster::view::office::Lookout;
 use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, Sightings, UpError, view};
 use crate::docker::engine::Engine;
 use crate::docker::logs::{self, LogWatch};
 use crate::docker::network;
 use crate::docker::node;
 use crate::docker::owner::Owner;
-use crate::docker::{Progress, ability, images, sweep};
+use crate::docker::{Progress, ability, sweep};
 use crate::op::NodeName;
-
-const LARGEST: usize = 200;
-
-const READY_WITHIN: Duration = Duration::from_secs(60);
+use crate::reference::controller::Config;
 
 const READY_POLL: Duration = Duration::from_millis(40);
+
+/// The setting of controllers that names their leader znode.
+const ELECT_PATH: &str = "zookeeper.elect_path";
 
 /// An address of this host answers or refuses at once.
 const REACHED_WITHIN: Duration = Duration::from_secs(3);
@@ -41,13 +43,11 @@ pub(super) async fn up(
     spec: &ClusterSpec,
     progress: Progress<'_>,
 ) -> Result<DockerCluster, UpError> {
-    if !(1..=LARGEST).contains(&spec.zookeepers) {
-        return Err(UpError::Size(spec.zookeepers));
-    }
+    spec.check()?;
     let made = async {
         let cluster = start(engine, spec, progress).await?;
         progress("waiting until the servers serve");
-        match await_ready(&cluster, &spec.results.display().to_string()).await {
+        match await_ready(&cluster, spec).await {
             Ok(()) => Ok(cluster),
             Err(error) => {
                 for node in cluster.nodes {
@@ -73,12 +73,8 @@ async fn start(
     progress: Progress<'_>,
 ) -> Result<DockerCluster, UpError> {
     progress("preparing images");
-    let chosen = spec.images.get("zookeeper").map(String::as_str);
-    let image =
-        async { Ok::<_, UpError>(images::resolve(engine, "zookeeper", chosen, progress).await?) };
     let own = async { Ok(engine.own_image().await?) };
-    let (image, own_image) = try_join(image, own).await?;
-    let supervision = Supervision::of(engine, spec, &image.id).await?;
+    let (fittings, own_image) = try_join(Fittings::find(engine, spec, progress), own).await?;
     let owner = Owner::current();
     let network = network::create(engine, &spec.run, &owner, spec.subnet).await?;
     progress("starting containers");
@@ -90,19 +86,19 @@ async fn start(
         owner: &owner,
         network: &network,
         own_image: &own_image,
-        supervision: supervision.as_ref(),
+        fittings: &fittings,
         log_watch: log_watch.clone(),
     };
     let topology = making.topology()?;
     let is_fussy = !spec.needs.mechanisms.is_empty() || !spec.needs.optional.is_empty();
     let (agent, nodes, lacks) = if !is_fussy {
-        let made = try_join(making.agent(), making.nodes(&topology, &image.id)).await?;
+        let made = try_join(making.agent(), making.nodes(&topology)).await?;
         (made.0, made.1, Vec::new())
     } else {
         // Nothing is started that could not be broken as asked.
         let agent = making.agent().await?;
         let lacks = check_mechanisms(engine, &agent, spec, &owner).await?;
-        (agent, making.nodes(&topology, &image.id).await?, lacks)
+        (agent, making.nodes(&topology).await?, lacks)
     };
     let gateway = network.subnet.gateway();
     enroll(engine, &agent, &topology, &nodes, gateway).await?;
@@ -112,17 +108,25 @@ async fn start(
         topology,
         nodes,
         network: network.name,
-        images: vec![image],
+        images: fittings.images(),
         agent,
         cuts: Default::default(),
         lacks,
         looking: Default::default(),
-        supervised: supervision.is_some(),
+        supervised: fittings.is_supervised(),
         log_watch,
         sightings,
         paces: Default::default(),
+        lookout: Lookout::new(leader_znode(spec)),
         offsets: Default::default(),
     })
+}
+
+/// Where the controllers elect their leader.
+fn leader_znode(spec: &ClusterSpec) -> String {
+    let config = spec.config.get(&Role::Controller);
+    let path = config.and_then(|config| config.get(ELECT_PATH));
+    path.map_or(Config::ELECT_PATH, String::as_str).to_owned()
 }
 
 /// Fails with the first mechanism that is needed and does not act; those that can be done without.
@@ -195,10 +199,10 @@ async fn enroll(
     Ok(agent.enroll(enrollments).await?)
 }
 
-async fn await_ready(cluster: &DockerCluster, results: &str) -> Result<(), UpError> {
-    let deadline = Instant::now() + READY_WITHIN;
+async fn await_ready(cluster: &DockerCluster, spec: &ClusterSpec) -> Result<(), UpError> {
+    let deadline = Instant::now() + spec.ready_within;
     loop {
-        let view = view::view(&cluster.engine, &cluster.nodes).await;
+        let view = view::view(cluster).await;
         if view.is_healthy() {
             return Ok(());
         }
@@ -206,8 +210,8 @@ async fn await_ready(cluster: &DockerCluster, results: &str) -> Result<(), UpErr
             return Err(ended_early(cluster, name).await);
         }
         if Instant::now() > deadline {
-            let (seconds, state) = (READY_WITHIN.as_secs(), describe(&view));
-            let logs = format!("{results}/nodes");
+            let (seconds, state) = (spec.ready_within.as_secs(), describe(&view));
+            let logs = format!("{}/nodes", spec.results.display());
             return Err(UpError::NotReady { seconds, state, logs });
         }
         tokio::time::sleep(READY_POLL).await;
@@ -227,13 +231,17 @@ async fn ended_early(cluster: &DockerCluster, name: &NodeName) -> UpError {
     UpError::EndedEarly {
         node: name.to_string(),
         how,
+        image: cluster.image_of(node).to_owned(),
         log: logs::tail(&cluster.engine, &node.service, LOG_LINES).await,
     }
 }
 
 fn describe(view: &View) -> String {
-    let nodes = view.nodes.iter().map(|(name, node)| format!("{name} {}", node.detail));
-    nodes.collect::<Vec<_>>().join(", ")
+    let unwell = view.nodes.iter().filter(|(_, node)| node.state != NodeState::Serving);
+    // All may serve, and yet nobody or more than one lead.
+    let all = view.nodes.iter().filter(|_| unwell.clone().next().is_none());
+    let nodes = unwell.clone().chain(all).map(|(name, node)| format!("{name}: {}", node.detail));
+    nodes.collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

@@ -1,67 +1,99 @@
-//! The cluster as its own servers and the engine describe it, asked all at once.
+//! The cluster as its own services and the engine describe it, asked all at once.
 
-use std::time::Duration;
+pub(super) mod office;
+mod service;
+
+use std::net::SocketAddr;
 
 use bollard::models::ContainerState;
 use futures::future::join_all;
 
-use crate::client::zookeeper::{Srvr, srvr};
 use crate::cluster::{NodeState, NodeView, Role, View};
-use crate::docker::cluster::DockerNode;
-use crate::docker::engine::{Engine, words};
+use crate::docker::cluster::{DockerCluster, DockerNode};
+use crate::docker::engine::words;
 use crate::docker::node;
+use office::{Holder, Office};
 
-/// A server that takes longer to say what it is doing does not serve.
-const PATIENCE: Duration = Duration::from_millis(700);
-
-pub(super) async fn view(engine: &Engine, nodes: &[DockerNode]) -> View {
-    let asked = nodes.iter().map(|node| async {
-        // Asked together: a frozen server costs its whole patience.
-        let state = node::state(engine, &node.service);
-        let (state, answer) = futures::join!(state, srvr(node.client_address, PATIENCE));
-        let view = match state {
-            Ok(state) => judge(&state, answer),
-            Err(error) => down(format!("the engine says: {}", words(&error))),
-        };
-        (node.name, view)
+pub(super) async fn view(cluster: &DockerCluster) -> View {
+    let (servers, others): (Vec<_>, Vec<_>) =
+        cluster.nodes.iter().partition(|node| node.role == Role::Zookeeper);
+    let others = join_all(others.into_iter().map(|node| seen(cluster, node)));
+    let coordinated = async {
+        let servers = join_all(servers.into_iter().map(|node| seen(cluster, node))).await;
+        let office = office(cluster, &servers).await;
+        (servers, office)
+    };
+    let (others, (servers, office)) = futures::join!(others, coordinated);
+    let views = servers.into_iter().chain(others).map(|(node, view)| match view.state {
+        NodeState::Serving | NodeState::Running if node.role == Role::Controller => {
+            (node.name, in_office(view, node.client_address, &office))
+        }
+        _ => (node.name, view),
     });
-    View { nodes: join_all(asked).await.into_iter().collect() }
+    View { nodes: views.collect() }
 }
 
-fn judge(state: &ContainerState, answer: std::io::Result<Srvr>) -> NodeView {
+/// One node with its view.
+type Seen<'a> = (&'a DockerNode, NodeView);
+
+async fn seen<'a>(cluster: &DockerCluster, node: &'a DockerNode) -> Seen<'a> {
+    (node, look(cluster, node).await)
+}
+
+async fn look(cluster: &DockerCluster, node: &DockerNode) -> NodeView {
+    // Asked together: a frozen server costs its whole patience.
+    let state = node::state(&cluster.engine, &node.service);
+    let (state, said) = futures::join!(state, service::ask(node.role, node.client_address));
+    match state {
+        Ok(state) => judge(node.role, &state, said),
+        Err(error) => down(node.role, format!("the engine says: {}", words(&error))),
+    }
+}
+
+/// Who holds the leader znode, where there are controllers to hold it: asked of servers that serve.
+async fn office(cluster: &DockerCluster, servers: &[Seen<'_>]) -> Office {
+    if !cluster.nodes.iter().any(|node| node.role == Role::Controller) {
+        return Office::Unknown;
+    }
+    let serving = servers.iter().filter(|(_, view)| view.state == NodeState::Serving);
+    let serving: Vec<SocketAddr> = serving.map(|(node, _)| node.client_address).collect();
+    cluster.lookout.look(&serving).await
+}
+
+fn judge(role: Role, state: &ContainerState, said: NodeView) -> NodeView {
     if state.paused == Some(true) {
-        let detail = "frozen".to_owned();
-        return NodeView::new(Role::Zookeeper, NodeState::Paused, detail);
+        return NodeView::new(role, NodeState::Paused, "frozen");
     }
     if state.running != Some(true) {
-        return down(format!("exit code {}", state.exit_code.unwrap_or_default()));
+        return down(role, format!("exit code {}", state.exit_code.unwrap_or_default()));
     }
-    match answer {
-        Ok(Srvr::Serving { mode, zxid, version }) => {
-            let detail = format!("{} zxid={zxid:#x} version={version}", mode.name());
-            NodeView {
-                leads: mode.leads(),
-                epoch: Some((zxid >> 32) as u64),
-                ..NodeView::new(Role::Zookeeper, NodeState::Serving, detail)
-            }
+    said
+}
+
+/// A controller's view with what its leader znode says of it.
+fn in_office(view: NodeView, address: SocketAddr, office: &Office) -> NodeView {
+    let (leads, epoch, what) = match office {
+        Office::Held(Holder { address: holder, election, .. }) => {
+            let leads = *holder == address.to_string();
+            let what = match leads {
+                true => format!("leads since election {election:#x}"),
+                false => format!("follows {holder}"),
+            };
+            (leads, Some(*election), what)
         }
-        Ok(Srvr::NotServing) => running("no quorum".to_owned()),
-        Err(error) => running(error.to_string()),
-    }
+        Office::Vacant => (false, None, "nobody leads".to_owned()),
+        Office::Unknown => (false, None, "ZooKeeper does not tell who leads".to_owned()),
+    };
+    NodeView { leads, epoch, detail: format!("{what}, {}", view.detail), ..view }
 }
 
-fn running(detail: String) -> NodeView {
-    NodeView::new(Role::Zookeeper, NodeState::Running, detail)
-}
-
-fn down(detail: String) -> NodeView {
-    NodeView::new(Role::Zookeeper, NodeState::Down, detail)
+fn down(role: Role, detail: String) -> NodeView {
+    NodeView::new(role, NodeState::Down, detail)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::zookeeper::Mode;
 
     fn container(running: bool, paused: bool) -> ContainerState {
         ContainerState {
@@ -72,24 +104,39 @@ mod tests {
         }
     }
 
-    fn leader() -> std::io::Result<Srvr> {
-        Ok(Srvr::Serving { mode: Mode::Leader, zxid: 0x10, version: "3.8.0".to_owned() })
-    }
-
     #[test]
     fn the_engine_is_believed_before_the_answer() {
-        assert_eq!(judge(&container(true, true), leader()).state, NodeState::Paused);
-        let dead = judge(&container(false, false), leader());
+        let leader = || NodeView {
+            leads: true,
+            ..NodeView::new(Role::Kvrocks, NodeState::Serving, "master")
+        };
+        let judged = |running, paused| judge(Role::Kvrocks, &container(running, paused), leader());
+        assert_eq!(
+            (judged(true, true).state, judged(true, true).leads),
+            (NodeState::Paused, false)
+        );
+        let dead = judged(false, false);
         assert_eq!((dead.state, dead.detail.as_str()), (NodeState::Down, "exit code 137"));
+        assert_eq!(judged(true, false), leader());
     }
 
     #[test]
-    fn a_running_server_is_what_it_says() {
-        let leading = judge(&container(true, false), leader());
-        assert!(leading.leads && leading.state == NodeState::Serving);
-        let alone = judge(&container(true, false), Ok(Srvr::NotServing));
-        assert_eq!((alone.state, alone.leads), (NodeState::Running, false));
-        let silent = judge(&container(true, false), Err(std::io::ErrorKind::TimedOut.into()));
-        assert_eq!(silent.state, NodeState::Running);
+    fn only_the_leader_znode_tells_which_controller_leads() {
+        let view = || NodeView::new(Role::Controller, NodeState::Serving, "answers");
+        let holder =
+            Holder { address: "10.0.0.21:9379".to_owned(), election: 0x1_0000_0007, owner: 5 };
+        let held = Office::Held(holder);
+        let seen = |address: &str, office: &Office| {
+            let seen = in_office(view(), address.parse().expect("an address"), office);
+            (seen.leads, seen.epoch, seen.detail)
+        };
+        let election = Some(0x1_0000_0007);
+        let leads = "leads since election 0x100000007, answers".to_owned();
+        assert_eq!(seen("10.0.0.21:9379", &held), (true, election, leads));
+        let follows = "follows 10.0.0.21:9379, answers".to_owned();
+        assert_eq!(seen("10.0.0.22:9379", &held), (false, election, follows));
+        let nobody = (false, None, "nobody leads, answers".to_owned());
+        assert_eq!(seen("10.0.0.22:9379", &Office::Vacant), nobody);
+        assert!(seen("10.0.0.22:9379", &Office::Unknown).2.starts_with("ZooKeeper does not tell"));
     }
 }

@@ -78,6 +78,19 @@ impl Context {
             .collect()
     }
 
+    /// Whether there is anything to build: a Dockerfile that names only the real image builds nothing.
+    pub fn is_built_here(&self) -> bool {
+        !self.bases().is_empty()
+    }
+
+    /// A file of the folder, which must be text.
+    pub fn text(&self, file: &str) -> Result<String, String> {
+        let path = format!("images/{}/{file}", self.name);
+        let bytes =
+            self.files.get(Path::new(file)).ok_or_else(|| format!("{path} is not there"))?;
+        String::from_utf8(bytes.clone()).map_err(|error| format!("{path}: {error}"))
+    }
+
     /// The context as the engine wants it.
     pub(super) fn to_tar(&self) -> Vec<u8> {
         let mut archive = Archive::new();
@@ -159,6 +172,21 @@ mod tests {
     }
 
     #[test]
+    fn images_of_servers_that_we_stand_in_for_are_not_built() {
+        for (name, official, file) in [
+            ("kvrocks", "apache/kvrocks:2.10.1", "kvrocks.conf"),
+            ("controller", "apache/kvrocks-controller:1.2.0", "config.yaml"),
+        ] {
+            let context = Context::load_over(name, &nowhere()).expect("embedded");
+            assert_eq!((context.official(), context.is_built_here()), (official, false));
+            assert!(context.text(file).is_ok_and(|text| text.starts_with("# ")));
+            let missing = context.text("none").expect_err("not there");
+            assert_eq!(missing, format!("images/{name}/none is not there"));
+        }
+        assert!(Context::load_over("zookeeper", &nowhere()).is_ok_and(|one| one.is_built_here()));
+    }
+
+    #[test]
     fn the_tag_follows_the_content() {
         let context = Context::load_over("zookeeper", &nowhere()).expect("embedded");
         let mut changed = context.clone();
@@ -200,6 +228,10 @@ mod tests {
     #[test]
     fn an_unknown_name_lists_the_known() {
         let error = Context::load_over("zookeper", &nowhere()).expect_err("a typo").to_string();
-        assert!(error.contains("`zookeper`") && error.contains("one of: zookeeper"), "{error}");
+        assert!(
+            error.contains("`zookeper`")
+                && error.contains("one of: controller, kvrocks, zookeeper"),
+            "{error}"
+        );
     }
 }

@@ -192,7 +192,7 @@ fn what_came_of_them(results: &Results) -> Markup {
             @if failovers.loops.is_empty() {
                 p.came-of {
                     a href="#failovers" { "Failovers" } " "
-                    (words::plural(failovers.reigns.len(), "reign was seen.", "reigns were seen."))
+                    (words::plural(failovers.reigns(), "reign was seen.", "reigns were seen."))
                 }
             }
         }
@@ -213,6 +213,9 @@ fn what_was_run(page: &Page) -> Markup {
                 dt { "World" } dd { (results.world) }
                 @for (name, variant) in &results.variant {
                     dt { "Variant" } dd { (name) "=" (variant) }
+                }
+                @for (name, image) in &results.images {
+                    dt { "Image" } dd { (name) "=" (image) }
                 }
                 dt { "Seed" } dd.number { (results.seed) }
                 dt { "Time" } dd { (words::duration(page.digest.end)) }

@@ -1,16 +1,13 @@
 //! What each docker test starts from: an engine, a run of its own, and the proof that nothing is left.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use stormglass::cluster::Needs;
+use stormglass::cluster::Role;
 use stormglass::docker::agent::{Agent, AgentPlan};
-use stormglass::docker::{
-    ClusterSpec, DockerCluster, Engine, Limits, RunId, remove, runs, self_image,
-};
+use stormglass::docker::{ClusterSpec, DockerCluster, Engine, RunId, remove, runs, self_image};
 
 use crate::gate::{on_engine, wanted};
 
@@ -70,15 +67,12 @@ impl Scratch {
     }
 
     pub fn spec(&self, zookeepers: usize) -> ClusterSpec {
-        ClusterSpec {
-            run: self.run.clone(),
-            zookeepers,
-            images: BTreeMap::new(),
-            limits: Limits::default(),
-            subnet: None,
-            results: self.results.clone(),
-            needs: Needs::default(),
-        }
+        self.spec_of(&[(Role::Zookeeper, zookeepers)])
+    }
+
+    pub fn spec_of(&self, services: &[(Role, usize)]) -> ClusterSpec {
+        let services = services.iter().copied().collect();
+        ClusterSpec::new(self.run.clone(), services, self.results.clone())
     }
 
     pub async fn up(&self, zookeepers: usize) -> DockerCluster {

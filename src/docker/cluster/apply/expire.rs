@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{judged, skipped, wait};
 use crate::client::zookeeper::{self, ExpireError, knows_session, sessions};
-use crate::cluster::{Applied, Check, NodeState, SessionPick};
+use crate::cluster::{Applied, Check, NodeState, Role, SessionPick};
 use crate::docker::cluster::{DockerCluster, DockerNode, view};
 
 /// The ensemble has to agree that a session is over.
@@ -19,8 +19,15 @@ pub(super) async fn expire(
     pick: SessionPick,
 ) -> anyhow::Result<Applied> {
     let server = node.client_address;
-    let held = match sessions(server, PATIENCE).await {
-        Ok(held) => held,
+    if node.role != Role::Zookeeper {
+        return skipped(node, "holds no sessions: it is no server of ZooKeeper");
+    }
+    let held: Vec<i64> = match sessions(server, PATIENCE).await {
+        // The one by which we look who leads is not part of the system.
+        Ok(held) => {
+            let ours = cluster.lookout.session();
+            held.into_iter().filter(|id| Some(*id) != ours).collect()
+        }
         Err(error) => return skipped(node, &format!("does not tell its sessions: {error}")),
     };
     let id = match picked(&held, pick) {
@@ -44,9 +51,10 @@ pub(super) async fn expire(
 
 /// A server other than the one that holds the session, the leader if it can be: else the one itself.
 async fn through<'a>(cluster: &'a DockerCluster, holder: &'a DockerNode) -> &'a DockerNode {
-    let view = view::view(&cluster.engine, &cluster.nodes).await;
+    let view = view::view(cluster).await;
     let mut best = holder;
-    for node in cluster.nodes.iter().filter(|node| node.name != holder.name) {
+    let others = cluster.nodes.iter().filter(|node| node.role == holder.role);
+    for node in others.filter(|node| node.name != holder.name) {
         match view.nodes.get(&node.name) {
             Some(seen) if seen.leads => return node,
             Some(seen) if seen.state == NodeState::Serving => best = node,
