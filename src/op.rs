@@ -95,6 +95,25 @@ pub enum Value {
     Json(Box<serde_json::Value>),
 }
 
+impl Value {
+    /// A list of numbers, as it is also read back from a history: two of them are a pair.
+    pub fn list(items: Vec<i64>) -> Value {
+        match items.as_slice() {
+            [one, other] => Value::Pair(*one, *other),
+            _ => Value::Json(Box::new(items.into())),
+        }
+    }
+
+    /// The numbers of a list; `None` of anything else.
+    pub fn as_list(&self) -> Option<Vec<i64>> {
+        match self {
+            Value::Pair(one, other) => Some(vec![*one, *other]),
+            Value::Json(json) => json.as_array()?.iter().map(serde_json::Value::as_i64).collect(),
+            Value::Nil | Value::Int(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -248,6 +267,12 @@ impl Call {
 }
 
 impl MicroOp {
+    pub fn key(&self) -> i64 {
+        match self {
+            MicroOp::Append { key, .. } | MicroOp::Read { key } => *key,
+        }
+    }
+
     /// As Jepsen's `list-append` writes it, before it was done: `["append", 3, 7]`, `["r", 3, null]`.
     fn asked(&self) -> serde_json::Value {
         match self {

@@ -35,3 +35,22 @@ fn nodes_come_up_beside_zookeeper_and_are_killed_and_started() {
         scratch.down(cluster).await;
     });
 }
+
+#[test]
+fn controllers_elect() {
+    with_engine(|engine| async move {
+        let scratch = Scratch::new(engine);
+        let cluster =
+            scratch.up_by(&scratch.spec_of(&[(Role::Zookeeper, 1), (Role::Controller, 2)])).await;
+        println!("{:#?}", cluster.view().await);
+        for _ in 0..20 {
+            let started = Instant::now();
+            cluster.view().await;
+            println!("view {:?}", started.elapsed());
+        }
+        for node in cluster.topology().with_role(Role::Controller) {
+            println!("{}", std::fs::read_to_string(scratch.log(&node.name)).unwrap());
+        }
+        scratch.down(cluster).await;
+    });
+}
