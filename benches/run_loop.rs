@@ -54,7 +54,7 @@ impl Sink for Nowhere {
 }
 
 fn spec(servers: usize, seed: u64) -> SimSpec {
-    SimSpec { servers, variant: Variant::AsShipped, rng: Rng::from_seed(seed).fork("sim") }
+    SimSpec::ensemble(servers, Variant::AsShipped, Rng::from_seed(seed).fork("sim"))
 }
 
 /// A million writes by thirty clients, each recorded, encoded and written.

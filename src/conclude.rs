@@ -8,6 +8,7 @@ use crate::checker::{
     Availability, Budget, Case, Checker, Finding, Linearizability, Recovery, RegisterModel, Stats,
     WellFormed, compose, count_operations, judge,
 };
+use crate::cluster::Role;
 use crate::history::History;
 use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
 use crate::report::{Results, clocks, hits, triggers};
@@ -72,10 +73,11 @@ fn nemeses(scenario: &Scenario) -> Vec<NamedNemesis> {
     }
     let mut seen = BTreeSet::new();
     let first = scenario.faults.iter().filter(|named| seen.insert(&named.nemesis));
-    first.map(|named| nemesis(&named.nemesis, &scenario.faults)).collect()
+    let leader = scenario.workload.leader;
+    first.map(|named| nemesis(&named.nemesis, &scenario.faults, leader)).collect()
 }
 
-fn nemesis(name: &str, faults: &[NamedFault]) -> NamedNemesis {
+fn nemesis(name: &str, faults: &[NamedFault], leader: Role) -> NamedNemesis {
     let own = || faults.iter().filter(|named| named.nemesis == name).map(|named| &named.fault);
     let mut aims: Vec<String> = Vec::new();
     for aim in own().map(Fault::aim) {
@@ -87,6 +89,7 @@ fn nemesis(name: &str, faults: &[NamedFault]) -> NamedNemesis {
         fault: name.to_owned(),
         target: aims.join(" | "),
         pace: own().find_map(|fault| fault.pace),
+        leads: own().find(|fault| fault.pace.is_some()).map(|fault| fault.led_role(leader)),
         when: own().filter_map(|fault| fault.when.clone()).collect(),
         first: own().filter(|fault| fault.when.is_none()).map(|fault| fault.after).min(),
     }

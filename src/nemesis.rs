@@ -21,7 +21,7 @@ mod waiting;
 pub use cause::Cause;
 pub use conflict::{Hold, clash};
 pub use coverage::{Coverage, CoverageCell, NamedNemesis, SkippedFault, coverage};
-pub use failovers::{FailoverLoop, Failovers, HeldFor, Overlap, Pacing, Reign, failovers};
+pub use failovers::{FailoverLoop, Failovers, HeldFor, Office, Overlap, Pacing, Reign, failovers};
 pub use fault::{Fault, FaultKind, NemesisSpec, Order, Shape, Traffic, Turns};
 pub use guide::{Guide, Parameter};
 pub use needs::{Asker, fault_flaw, needs, watched_nodes};

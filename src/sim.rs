@@ -6,10 +6,18 @@
 mod agenda;
 mod clock;
 mod cluster;
+mod disk;
 mod driver;
+mod event;
+mod executor;
+mod host;
 mod network;
+mod parcel;
 mod process;
+mod program;
 mod sightings;
+mod sockets;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod world;
@@ -17,7 +25,9 @@ mod zookeeper;
 
 use std::future::Future;
 
-pub use cluster::{SimCluster, SimSpec};
+pub use cluster::{SimCluster, SimSpec, Variants};
+pub use host::SimHost;
+pub use stream::{SimListener, SimStream};
 pub use zookeeper::{ModelSession, ModelWatched, UnknownVariant, Variant};
 
 /// The runtime that a simulation needs: one thread, a paused clock, no sockets.

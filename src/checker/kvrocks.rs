@@ -10,6 +10,8 @@
 //! - views: role, version of the topology and slots of each data node; who leads the controllers;
 //! - fault records: from when to when a place was struck.
 
+mod evidence;
+
 use crate::checker::{Checker, Linearizability, RegisterModel};
 use crate::op::{Nanos, NodeName, SECOND};
 

@@ -8,7 +8,7 @@ mod trace;
 
 use std::collections::BTreeMap;
 
-use crate::cluster::Applied;
+use crate::cluster::{Applied, Role};
 use crate::duration::Span;
 use crate::history::History;
 use crate::nemesis::{FaultRecord, Pace, When};
@@ -26,6 +26,8 @@ pub struct NamedNemesis {
     pub target: String,
     /// How fast it should make failovers, if that is what it does.
     pub pace: Option<Pace>,
+    /// Whose leaders those are.
+    pub leads: Option<Role>,
     /// What its faults wait for, if not for the clock.
     pub when: Vec<When>,
     /// When the first of its faults begins, if that is up to the clock.

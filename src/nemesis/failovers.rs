@@ -7,6 +7,7 @@ mod reigns;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::Role;
 use crate::history::History;
 use crate::nemesis::{NamedNemesis, Spread};
 use crate::op::{MILLISECOND, Nanos, NodeName};
@@ -43,9 +44,10 @@ pub struct HeldFor {
 /// Bounds of the buckets in milliseconds.
 const BUCKETS_MS: [u64; 6] = [500, 1_000, 2_000, 5_000, 10_000, 30_000];
 
-/// All that a history tells of changes of the leader.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Failovers {
+/// The leadership of one role, as far as views show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Office {
+    pub role: Role,
     /// In the order in which they began.
     pub reigns: Vec<Reign>,
     pub overlaps: Vec<Overlap>,
@@ -54,28 +56,39 @@ pub struct Failovers {
     /// Times without any leader between two reigns, where a view shows one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elections_ms: Option<Spread>,
+}
+
+/// All that a history tells of changes of leaders.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Failovers {
+    /// Of roles whose leader changed, or was meant to.
+    pub offices: Vec<Office>,
     /// One for each nemesis that has a pace.
     pub loops: Vec<FailoverLoop>,
 }
 
-/// `None` where the leader never changed and no nemesis meant it to.
+/// `None` where no leader ever changed and no nemesis meant one to. Masters of data nodes are not
+/// elected: they are no leaders here.
 pub fn failovers(history: &History, named: &[NamedNemesis]) -> Option<Failovers> {
-    let seen = reigns::reigns(history);
-    let elections_ms = Spread::of(seen.elections);
-    let paced = named.iter().filter_map(|nemesis| Some((&nemesis.fault, nemesis.pace?)));
-    let loops: Vec<FailoverLoop> = paced
-        .map(|(nemesis, pace)| loops::pacing(history, nemesis, pace, &seen.reigns, elections_ms))
-        .collect();
-    (seen.reigns.len() > 1 || !loops.is_empty()).then(|| Failovers {
-        held_for: held_for(&seen.reigns),
-        reigns: seen.reigns,
-        overlaps: seen.overlaps,
-        elections_ms,
-        loops,
-    })
+    let mut offices = reigns::offices(history);
+    let paced: Vec<_> = named.iter().filter_map(|nemesis| Some((nemesis, nemesis.pace?))).collect();
+    let loops = paced.iter().map(|(nemesis, pace)| {
+        let office = offices.iter().find(|office| Some(office.role) == nemesis.leads);
+        loops::pacing(history, (&nemesis.fault, nemesis.leads), *pace, office)
+    });
+    let loops: Vec<FailoverLoop> = loops.collect();
+    let is_meant = |role| paced.iter().any(|(nemesis, _)| nemesis.leads == Some(role));
+    offices.retain(|office| office.reigns.len() > 1 || is_meant(office.role));
+    (!offices.is_empty() || !loops.is_empty()).then_some(Failovers { offices, loops })
 }
 
 impl Failovers {
+    pub fn reigns(&self) -> usize {
+        self.offices.iter().map(|office| office.reigns.len()).sum()
+    }
+}
+
+impl Office {
     /// Epochs that were reached, each once.
     pub fn epochs(&self) -> usize {
         let mut epochs: Vec<u64> = self.reigns.iter().filter_map(|reign| reign.epoch).collect();

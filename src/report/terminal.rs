@@ -99,8 +99,12 @@ fn came_of_it(results: &Results) -> Vec<String> {
         let text = match paced {
             Some(paced) => format!("{} {}", paced.nemesis, paced.words),
             None => {
-                let reigns = words::plural(failovers.reigns.len(), "reign", "reigns");
-                format!("{reigns} in {}", words::plural(failovers.epochs(), "epoch", "epochs"))
+                let told = failovers.offices.iter().map(|office| {
+                    let reigns = words::plural(office.reigns.len(), "reign", "reigns");
+                    let epochs = words::plural(office.epochs(), "epoch", "epochs");
+                    format!("{}: {reigns} in {epochs}", office.role)
+                });
+                told.collect::<Vec<_>>().join("; ")
             }
         };
         lines.extend(indented("failover ", &text, 1));

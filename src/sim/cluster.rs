@@ -1,48 +1,40 @@
-//! The simulated cluster: brings an ensemble up, opens sessions, tells who leads, performs actions.
+//! The simulated cluster: brings its nodes up, opens sessions and streams, tells who leads, performs
+//! actions.
 
 mod apply;
 mod intents;
 mod lookouts;
+mod spec;
 #[cfg(test)]
 mod tests;
+mod view;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::Future;
-use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use tokio::task::JoinHandle;
 
 use self::intents::Intents;
 use super::driver::Driver;
-use super::process::ProcessState;
-use super::world::{Handle, World};
-use super::zookeeper::{ModelSession, Variant};
+use super::stream::SimStream;
+use super::world::{Handle, Resident, World};
+use super::zookeeper::ModelSession;
+pub use spec::{SimSpec, Variants};
+
 use crate::cluster::{
-    Action, Applied, CLIENTS, Cluster, CoordinationError, Needs, Node, NodeState, NodeView,
-    Observed, Role, Tap, Topology, View,
+    Action, Applied, CLIENTS, Cluster, CoordinationError, Needs, NodeState, NodeView, Observed,
+    Role, Tap, Topology, View,
 };
 use crate::op::NodeName;
-use crate::rng::Rng;
 
-/// More servers than this no ensemble has.
-const SERVERS_MAX: usize = 15;
-/// Virtual time within which an ensemble must be up.
+/// Virtual time within which a cluster must be up.
 const UP_LIMIT: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What to simulate.
-#[derive(Clone, Debug)]
-pub struct SimSpec {
-    pub servers: usize,
-    /// All chance of this cluster comes from here.
-    pub rng: Rng,
-    pub variant: Variant,
-}
-
-/// A running simulated ensemble, `zookeeper1` to `zookeeperN`. It ends when this is dropped.
+/// A running simulated cluster. It ends when this is dropped.
 pub struct SimCluster {
     topology: Topology,
     world: Handle,
@@ -58,33 +50,33 @@ impl Drop for SimCluster {
     }
 }
 
-fn topology(servers: usize) -> Topology {
-    let nodes = (1..=servers).map(|number| Node {
-        name: format!("zookeeper{number}").into(),
-        role: Role::Zookeeper,
-        address: Ipv4Addr::new(10, 0, 0, number as u8),
-    });
-    Topology { nodes: nodes.collect() }
-}
-
 impl SimCluster {
-    /// Starts the ensemble and waits until all of it serves. Must run in [`super::runtime`].
+    /// Starts all nodes and waits until each of them serves. Must run in [`super::runtime`].
     pub async fn up(spec: SimSpec) -> anyhow::Result<SimCluster> {
-        if !(1..=SERVERS_MAX).contains(&spec.servers) {
-            bail!("an ensemble has 1 to {SERVERS_MAX} servers, not {}", spec.servers);
+        let topology = spec.topology()?;
+        let residents = spec.residents(&topology)?;
+        let cluster = SimCluster::start(topology, residents, &spec);
+        if tokio::time::timeout(UP_LIMIT, cluster.healthy()).await.is_err() {
+            let view = cluster.look().await;
+            let bad = |node: &NodeView| node.state != NodeState::Serving;
+            let ill = view.nodes.iter().filter(|(_, node)| bad(node));
+            let ill: Vec<String> =
+                ill.map(|(name, node)| format!("{name}: {}", node.detail)).collect();
+            bail!("the simulated cluster never got well: {}", ill.join("; "));
         }
-        let world = Handle::new(World::new(spec.servers as u8, &spec.rng, spec.variant));
-        let driver = tokio::task::spawn_local(Driver::new(world.clone()));
-        let topology = topology(spec.servers);
-        let (standing, intents) = (RefCell::default(), RefCell::default());
-        let cluster = SimCluster { topology, world, standing, intents, driver };
-        tokio::time::timeout(UP_LIMIT, cluster.healthy())
-            .await
-            .context("the simulated ensemble never elected a leader")?;
         Ok(cluster)
     }
 
-    /// Waits until every server serves under one leader.
+    /// Starts all nodes; none of them serves so far.
+    fn start(topology: Topology, residents: Vec<Resident>, spec: &SimSpec) -> SimCluster {
+        let world = Handle::new(World::new(residents, spec.variants.zookeeper, &spec.rng));
+        let driver = tokio::task::unconstrained(Driver::new(world.clone()));
+        let driver = tokio::task::spawn_local(driver);
+        let (standing, intents) = (RefCell::default(), RefCell::default());
+        SimCluster { topology, world, standing, intents, driver }
+    }
+
+    /// Waits until every node serves, each role that elects under one leader.
     async fn healthy(&self) {
         while !self.view().await.is_healthy() {
             tokio::time::sleep(LOOK_EVERY).await;
@@ -111,7 +103,11 @@ impl SimCluster {
         for from in &hosts {
             for to in hosts.iter().filter(|to| *to != from) {
                 let link = crate::cluster::Link { from: *from, to: *to };
-                failed.extend(self.impassable(&link, &[2181, 2888, 3888]).await);
+                let ports = Role::ALL.into_iter().flat_map(|role| {
+                    role.peer_ports().iter().copied().chain([role.client_port().0])
+                });
+                let ports: BTreeSet<u16> = ports.collect();
+                failed.extend(self.impassable(&link, &ports).await);
             }
         }
         failed
@@ -125,6 +121,16 @@ impl SimCluster {
         })
     }
 
+    /// A node that is a server of the ensemble.
+    fn server(&self, name: &str) -> anyhow::Result<u8> {
+        let node = self.index(name)?;
+        ensure!(
+            self.topology.nodes[usize::from(node)].role == Role::Zookeeper,
+            "{name} is no ZooKeeper server"
+        );
+        Ok(node)
+    }
+
     /// A node's place in the network, or the clients'.
     fn host(&self, name: &NodeName) -> anyhow::Result<usize> {
         if &**name == CLIENTS {
@@ -132,41 +138,11 @@ impl SimCluster {
         }
         self.index(name).map(usize::from)
     }
-
-    fn look_at(&self, node: u8) -> NodeView {
-        self.world.with(|world| {
-            let status = world.server(node).status();
-            let state = match world.process_state(node) {
-                ProcessState::Down => NodeState::Down,
-                ProcessState::Paused => NodeState::Paused,
-                ProcessState::Running if status.serving => NodeState::Serving,
-                ProcessState::Running => NodeState::Running,
-            };
-            match state {
-                NodeState::Serving | NodeState::Running if !world.reaches_clients(node) => {
-                    let state = NodeState::Running;
-                    NodeView::new(Role::Zookeeper, state, "unreachable")
-                }
-                // Neither answers, so neither says anything of itself.
-                NodeState::Down => NodeView::new(Role::Zookeeper, state, "down"),
-                NodeState::Paused => NodeView::new(Role::Zookeeper, state, "paused"),
-                NodeState::Serving | NodeState::Running => {
-                    let (mode, epoch, zxid) = (&status.mode, status.epoch, status.zxid);
-                    let detail = format!("{mode}, epoch {epoch}, zxid 0x{zxid:x}");
-                    NodeView {
-                        leads: status.leads,
-                        epoch: status.serving.then_some(u64::from(status.epoch)),
-                        ..NodeView::new(Role::Zookeeper, state, detail)
-                    }
-                }
-            }
-        })
-    }
 }
 
 impl Cluster for SimCluster {
     type Session = ModelSession;
-    type Stream = futures::io::Cursor<Vec<u8>>;
+    type Stream = SimStream;
 
     fn topology(&self) -> &Topology {
         &self.topology
@@ -178,8 +154,8 @@ impl Cluster for SimCluster {
         session_timeout: Duration,
     ) -> impl Future<Output = Result<ModelSession, CoordinationError>> + 'static {
         let session = self
-            .index(node)
-            .map(|node| ModelSession::open(&self.world, node, session_timeout))
+            .server(node)
+            .map(|node| ModelSession::open(&self.world, None, node, session_timeout))
             .map_err(|error| CoordinationError::NotConnected(error.to_string()));
         async move { session?.await }
     }
@@ -188,14 +164,18 @@ impl Cluster for SimCluster {
         &self,
         node: &NodeName,
         port: u16,
-    ) -> impl Future<Output = std::io::Result<Self::Stream>> + 'static {
-        let refused = std::io::Error::other(format!("nothing listens at {node}:{port}"));
-        async move { Err(refused) }
+    ) -> impl Future<Output = std::io::Result<SimStream>> + 'static {
+        let (world, node) = (self.world.clone(), self.index(node));
+        let clients = self.topology.nodes.len() as u8;
+        async move {
+            let node = node.map_err(std::io::Error::other)?;
+            let socket = world.with(|world| world.open_socket(clients, (node, port)));
+            SimStream::new(&world, socket).opened().await
+        }
     }
 
     async fn view(&self) -> View {
-        let look = |(node, name): (usize, &NodeName)| (*name, self.look_at(node as u8));
-        View { nodes: self.topology.names().enumerate().map(look).collect() }
+        self.look().await
     }
 
     async fn prepare(&self, needs: &Needs) -> anyhow::Result<()> {

@@ -1,8 +1,9 @@
 //! The one task that moves a world along tokio's paused clock.
 //!
 //! tokio's timers have a grain of 1 ms. The driver sleeps until the millisecond that follows the next
-//! event, then performs all events that are due, each at its exact virtual time. What tasks see of
-//! time is therefore whole milliseconds; what servers and the network see is nanoseconds.
+//! event, then performs all events that are due, each at its exact virtual time, and lets programs run
+//! after each. What tasks of the runtime see of time is therefore whole milliseconds; what servers,
+//! programs and the network see is nanoseconds.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,9 +12,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-use super::world::{Handle, World};
+use super::world::Handle;
 use crate::op::{MILLISECOND, Nanos};
 
+/// Its future must run unconstrained: programs' tasks share its budget.
 pub struct Driver {
     world: Handle,
     sleep: Pin<Box<Sleep>>,
@@ -28,7 +30,7 @@ impl Driver {
 /// Whoever waits for the world must learn that it stands still, also when a defect stopped it.
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.world.with(World::end);
+        self.world.end();
     }
 }
 
@@ -39,12 +41,12 @@ impl Future for Driver {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let (now, start) = (self.world.now(), self.world.start());
-            let waker = cx.waker().clone();
+            self.world.with(|world| world.driver = None);
+            self.world.advance(now);
+            self.world.rest(cx.waker());
             let next = self.world.with(|world| {
-                world.driver = None;
-                world.advance(now);
                 let next = world.next_at();
-                world.driver = Some((next.unwrap_or(Nanos::MAX), waker));
+                world.driver = Some((next.unwrap_or(Nanos::MAX), cx.waker().clone()));
                 next
             });
             let Some(next) = next else { return Poll::Pending };

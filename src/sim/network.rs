@@ -13,7 +13,7 @@
 //! * A handshake needs both directions; it is repeated after 1 s, 2 s, 4 s until the caller gives up.
 //! * A capped link lets out one packet after the other, each in proportion to its size.
 //! * Closing sends a last segment behind the data, held back by cuts like the data. A process that
-//!   dies closes all its connections. A host without process refuses.
+//!   dies closes all its connections. A port on which nobody listens refuses.
 //! * All clients are on one host, which is the last one. Between it and a node nothing is ever lost.
 //!
 //! It knows nothing of what the messages mean, nor whether a process is frozen.
@@ -28,14 +28,16 @@ mod tests;
 mod toxic;
 mod transport;
 
-use connection::{Connection, Side};
-pub use connection::{ConnectionId, Endpoint};
+use connection::Connection;
+pub use connection::{ConnectionId, Endpoint, Side};
 pub use link::{Link, duration};
 use pipe::Segment;
 use probe::Probe;
 pub use probe::{Fate as ProbeFate, Route};
 use toxic::ArmedToxic;
 pub use toxic::Place;
+
+use std::collections::BTreeSet;
 
 use super::agenda::Agenda;
 use crate::op::Nanos;
@@ -69,8 +71,12 @@ pub enum Signal<M> {
     Opened,
     Refused,
     Message(M),
-    /// The other end closed or died, or the connection was reset. It is gone.
+    /// The other end sends nothing more; it still takes what it is sent.
+    Shut,
+    /// The other end closed or died. It is gone.
     Closed,
+    /// The connection was reset. It is gone.
+    Reset,
 }
 
 /// A signal that has arrived.
@@ -110,7 +116,7 @@ pub struct Network<M> {
     /// Nodes and the clients' host.
     hosts: usize,
     links: Vec<Link>,
-    listening: Vec<bool>,
+    listening: BTreeSet<(u8, u16)>,
     connections: Vec<Option<Connection<M>>>,
     free: Vec<u32>,
     generation: u32,
@@ -132,7 +138,7 @@ impl<M: Wire> Network<M> {
         Network {
             hosts,
             links: (0..hosts * hosts).map(link).collect(),
-            listening: vec![true; nodes],
+            listening: BTreeSet::new(),
             connections: Vec::new(),
             free: Vec::new(),
             generation: 0,
@@ -151,7 +157,7 @@ impl<M: Wire> Network<M> {
     pub fn host(&self, endpoint: Endpoint) -> usize {
         match endpoint {
             Endpoint::Node(node) => node as usize,
-            Endpoint::Client(_) => self.hosts - 1,
+            Endpoint::Caller { host, .. } => host as usize,
         }
     }
 
@@ -234,6 +240,20 @@ impl<M: Wire> Network<M> {
         }
     }
 
+    /// Nothing more comes from this endpoint; it still takes what it is sent.
+    pub fn shut<E: From<NetworkEvent>>(
+        &mut self,
+        agenda: &mut Agenda<E>,
+        now: Nanos,
+        (id, endpoint): (ConnectionId, Endpoint),
+    ) {
+        let Some(connection) = self.get(id) else { return };
+        let side = connection.side_of(endpoint);
+        if connection.established && !connection.is_closed(side) {
+            self.offer(agenda, now, id, side.other(), Segment::Shut);
+        }
+    }
+
     /// The node's process is gone: nothing listens, and all its connections are closed.
     pub fn process_died<E: From<NetworkEvent>>(
         &mut self,
@@ -241,22 +261,43 @@ impl<M: Wire> Network<M> {
         now: Nanos,
         node: u8,
     ) {
-        self.listening[node as usize] = false;
-        let endpoint = Endpoint::Node(node);
+        self.listening.retain(|(its, _)| *its != node);
         for index in 0..self.connections.len() {
             let Some(connection) = &self.connections[index] else { continue };
-            if connection.caller == endpoint || connection.callee == endpoint {
-                let id = ConnectionId { index: index as u32, generation: connection.generation };
-                self.close(agenda, now, (id, endpoint));
+            let id = ConnectionId { index: index as u32, generation: connection.generation };
+            for endpoint in [connection.caller, connection.callee] {
+                if self.host(endpoint) == usize::from(node) {
+                    self.close(agenda, now, (id, endpoint));
+                }
             }
         }
     }
 
-    pub fn process_started(&mut self, node: u8) {
-        self.listening[node as usize] = true;
+    pub fn listen(&mut self, node: u8, port: u16) {
+        self.listening.insert((node, port));
     }
 
-    /// Performs a step that is due. Whoever gets `Closed` or `Refused` need not close.
+    pub fn close_port(&mut self, node: u8, port: u16) {
+        self.listening.remove(&(node, port));
+    }
+
+    pub fn is_listening(&self, node: u8, port: u16) -> bool {
+        self.listening.contains(&(node, port))
+    }
+
+    /// What happens to this connection is counted nowhere.
+    pub fn leave_uncounted(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.get(id) {
+            connection.uncounted = true;
+        }
+    }
+
+    pub fn is_uncounted(&self, id: ConnectionId) -> bool {
+        let connection = self.connections.get(id.index as usize).and_then(Option::as_ref);
+        connection.is_some_and(|it| it.generation == id.generation && it.uncounted)
+    }
+
+    /// Performs a step that is due. Whoever gets `Closed`, `Reset` or `Refused` need not close.
     pub fn happen<E: From<NetworkEvent>>(
         &mut self,
         agenda: &mut Agenda<E>,

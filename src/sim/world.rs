@@ -1,50 +1,106 @@
-//! A simulated world with one ZooKeeper ensemble: the agenda, the network, the servers, the clients.
+//! A simulated world: the agenda, the network, ZooKeeper's servers and clients, and what programs use.
 //!
-//! It is stepped from outside (see [`super::driver`]) and knows no real clock.
+//! It is stepped from outside (see [`super::driver`]) and knows no real clock. Programs' tasks are not
+//! here: they call into it (see [`Handle`]).
 
 mod faults;
 mod handle;
+mod programs;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::net::Ipv4Addr;
+use std::rc::Rc;
 use std::task::Waker;
 
 pub use handle::Handle;
 
 use super::agenda::Agenda;
 use super::clock::NodeClock;
+use super::disk::SimDisk;
+use super::event::Event;
 use super::network::{Delivery, Endpoint, Network, Signal};
+use super::parcel::{Parcel, for_ensemble};
 use super::process::{Process, ProcessState};
+use super::program::Program;
 use super::sightings::Sightings;
-use super::zookeeper::{Client, Event, Host, Interposer, Message, Passage, Server, Timer, Variant};
-use crate::op::{MILLISECOND, Nanos};
+use super::sockets::{Socket, SocketId};
+use super::zookeeper::{
+    Client, ClientTimer, Host, Interposer, PORTS, Passage, Server, Timer, Tree, Variant,
+};
+use crate::cluster::Role;
+use crate::op::{MILLISECOND, Nanos, NodeName};
 use crate::rng::Rng;
+use programs::Sleeper;
+use streams::Backlog;
 
 /// A server process takes this long to start, as a JVM does.
-const BOOT: (Nanos, Nanos) = (600 * MILLISECOND, 1200 * MILLISECOND);
+const SERVER_BOOT: (Nanos, Nanos) = (600 * MILLISECOND, 1200 * MILLISECOND);
+/// A program of its own takes less.
+const PROGRAM_BOOT: (Nanos, Nanos) = (60 * MILLISECOND, 250 * MILLISECOND);
 
 /// What a frozen process finds when it is thawed.
 #[derive(Debug)]
 enum Kept {
-    Packet(Delivery<Message>),
+    Packet(Delivery<Parcel>),
     Timer(Timer),
+    Client(u32, ClientTimer),
+    Boot,
+    Sleep(u64),
+}
+
+/// A process of a node that something belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
+    pub node: u8,
+    pub pid: u32,
+}
+
+/// Who lives in the world from the start: ZooKeeper's servers first, then programs.
+pub struct Resident {
+    pub name: NodeName,
+    pub role: Role,
+    pub address: Ipv4Addr,
+    /// `None` for a server of the ensemble.
+    pub program: Option<Program>,
 }
 
 struct Node {
-    server: Server,
+    resident: Resident,
     process: Process<Kept>,
     clock: NodeClock,
+    disk: Rc<SimDisk>,
+    /// How often a process has been started here.
+    starts: u64,
+    /// What the last process said when it ended by itself.
+    last_words: Option<String>,
+}
+
+/// A ZooKeeper client, and whose library it is; `None` in the clients' place.
+struct Guest {
+    client: Client,
+    home: Option<Home>,
 }
 
 pub struct World {
     now: Nanos,
     agenda: Agenda<Event>,
-    pub(super) network: Network<Message>,
+    pub(super) network: Network<Parcel>,
     nodes: Vec<Node>,
-    clients: BTreeMap<u32, Client>,
-    next_client: u32,
+    /// Of the first nodes.
+    servers: Vec<Server>,
+    clients: BTreeMap<u32, Guest>,
+    next_caller: u32,
     next_pid: u32,
+    sockets: BTreeMap<SocketId, Socket>,
+    ports: BTreeMap<(u8, u16), Backlog>,
+    sleepers: BTreeMap<u64, Sleeper>,
+    next_sleeper: u64,
+    /// Programs that are to begin.
+    born: Vec<Home>,
     rng: Rng,
+    programs_rng: Rng,
     client_clock: NodeClock,
     pub(super) interposer: Interposer,
     pub(super) sightings: Sightings,
@@ -56,21 +112,33 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(servers: u8, rng: &Rng, variant: Variant) -> World {
-        let node = |index: u8| Node {
-            server: Server::new(index + 1, servers, variant),
+    pub fn new(residents: Vec<Resident>, variant: Variant, rng: &Rng) -> World {
+        let size = residents.len();
+        let servers = residents.iter().filter(|resident| resident.program.is_none()).count() as u8;
+        let node = |resident| Node {
+            resident,
             process: Process::new(0),
             clock: NodeClock::default(),
+            disk: Rc::default(),
+            starts: 0,
+            last_words: None,
         };
         let mut world = World {
             now: 0,
             agenda: Agenda::default(),
-            network: Network::new(servers as usize, rng),
-            nodes: (0..servers).map(node).collect(),
+            network: Network::new(size, rng),
+            nodes: residents.into_iter().map(node).collect(),
+            servers: (1..=servers).map(|id| Server::new(id, servers, variant)).collect(),
             clients: BTreeMap::new(),
-            next_client: 1,
+            next_caller: 1,
             next_pid: 1000,
+            sockets: BTreeMap::new(),
+            ports: BTreeMap::new(),
+            sleepers: BTreeMap::new(),
+            next_sleeper: 0,
+            born: Vec::new(),
             rng: rng.fork("world"),
+            programs_rng: rng.fork("programs"),
             client_clock: NodeClock::default(),
             interposer: Interposer::default(),
             sightings: Sightings::default(),
@@ -79,7 +147,7 @@ impl World {
             trace: None,
             driver: None,
         };
-        for node in 0..servers {
+        for node in 0..size as u8 {
             world.boot(node);
         }
         world
@@ -104,7 +172,16 @@ impl World {
     }
 
     pub fn server(&self, node: u8) -> &Server {
-        &self.nodes[node as usize].server
+        &self.servers[node as usize]
+    }
+
+    /// The newest state that any server has committed.
+    pub fn committed(&self) -> Option<&Tree> {
+        self.servers.iter().map(Server::tree).max_by_key(|tree| tree.zxid)
+    }
+
+    pub fn is_server(&self, node: u8) -> bool {
+        usize::from(node) < self.servers.len()
     }
 
     pub fn process_state(&self, node: u8) -> ProcessState {
@@ -115,21 +192,21 @@ impl World {
         self.nodes[node as usize].process.pid()
     }
 
-    /// Performs all that is due by this time, in order.
-    pub fn advance(&mut self, until: Nanos) {
-        while let Some((at, event)) = self.agenda.pop_due(until) {
-            self.now = at;
-            self.steps += 1;
-            self.perform(event);
-        }
-        self.now = until;
+    /// Performs the next event that is due by this time; false where none is.
+    pub fn step(&mut self, until: Nanos) -> bool {
+        let Some((at, event)) = self.agenda.pop_due(until) else { return false };
+        self.now = at;
+        self.steps += 1;
+        self.perform(event);
+        true
     }
 
-    /// Nothing moves any more: all sessions are over.
+    /// Nothing moves any more: all sessions are over, all streams broken.
     pub fn end(&mut self) {
         self.ended = true;
         self.driver = None;
-        self.clients.values_mut().for_each(Client::abandon);
+        self.clients.values_mut().for_each(|guest| guest.client.abandon());
+        self.sockets.values_mut().for_each(Socket::wake);
     }
 
     /// Sets the clock for a call from outside.
@@ -146,26 +223,56 @@ impl World {
             }
             Event::Server { node, pid, timer } => {
                 self.note(&timer);
-                let process = &mut self.nodes[node as usize].process;
-                match process.state() {
-                    _ if process.pid() != Some(pid) => {}
-                    ProcessState::Paused => process.keep_timer(Kept::Timer(timer)),
-                    _ => {
-                        // Its log lines, and the runtime it stands for, look at the time of day.
-                        self.nodes[node as usize].clock.read_wall_ms(self.now);
-                        self.with_server(node, |server, host| server.timer(host, timer));
-                    }
-                }
+                self.hand_to(Home { node, pid }, Kept::Timer(timer));
             }
             Event::Client { client, timer } => {
                 self.note(&timer);
-                self.with_client(client, |client, host| client.timer(host, timer));
-                self.remove_if_done(client);
+                match self.clients.get(&client).map(|guest| guest.home) {
+                    Some(Some(home)) => self.hand_to(home, Kept::Client(client, timer)),
+                    Some(None) => self.find(0, Kept::Client(client, timer)),
+                    None => {}
+                }
+            }
+            Event::Boot { node, pid } => self.hand_to(Home { node, pid }, Kept::Boot),
+            Event::Sleep { node, pid, sleep } => {
+                self.hand_to(Home { node, pid }, Kept::Sleep(sleep));
             }
         }
     }
 
-    fn deliver(&mut self, delivery: Delivery<Message>) {
+    /// Something is due in a process: at once, or when it is thawed, or never if it is gone.
+    fn hand_to(&mut self, home: Home, kept: Kept) {
+        let process = &mut self.nodes[home.node as usize].process;
+        match process.state() {
+            _ if process.pid() != Some(home.pid) => {}
+            ProcessState::Paused => process.keep_timer(kept),
+            _ => {
+                if matches!(kept, Kept::Timer(_) | Kept::Sleep(_)) {
+                    // Its log lines, and the runtime it stands for, look at the time of day.
+                    self.nodes[home.node as usize].clock.read_wall_ms(self.now);
+                }
+                self.find(home.node, kept);
+            }
+        }
+    }
+
+    /// A process finds this.
+    fn find(&mut self, node: u8, kept: Kept) {
+        match kept {
+            Kept::Packet(delivery) => self.hand_over(delivery),
+            Kept::Timer(timer) => {
+                self.with_server(node, |server, host| server.timer(host, timer));
+            }
+            Kept::Client(client, timer) => {
+                self.with_client(client, |client, host| client.timer(host, timer));
+                self.remove_if_done(client);
+            }
+            Kept::Boot => self.bear(node),
+            Kept::Sleep(sleep) => self.wake_sleeper(sleep),
+        }
+    }
+
+    fn deliver(&mut self, delivery: Delivery<Parcel>) {
         self.note(&delivery);
         let passage = self.interpose(&delivery);
         if passage == Passage::Never {
@@ -179,14 +286,14 @@ impl World {
     }
 
     /// What stands before a server sees what arrives there.
-    fn interpose(&mut self, delivery: &Delivery<Message>) -> Passage {
+    fn interpose(&mut self, delivery: &Delivery<Parcel>) -> Passage {
         if self.interposer.is_idle() {
             return Passage::Once;
         }
         let id = delivery.connection;
         match &delivery.signal {
-            Signal::Closed => self.interposer.ended(&mut self.sightings, id),
-            Signal::Message(message) => {
+            Signal::Closed | Signal::Reset => self.interposer.ended(&mut self.sightings, id),
+            Signal::Message(Parcel::Message(message)) => {
                 let Some(ends) = self.network.ends(id) else { return Passage::Once };
                 if delivery.to == ends.callee {
                     let hosts = [ends.caller, ends.callee].map(|end| self.network.host(end));
@@ -195,28 +302,38 @@ impl World {
                     return self.interposer.request(sightings, self.now, here, message);
                 }
             }
-            Signal::Accepted { .. } | Signal::Opened | Signal::Refused => {}
+            _ => {}
         }
         Passage::Once
     }
 
-    fn hand_over(&mut self, delivery: Delivery<Message>) {
+    /// The process that this is for takes it, or its kernel keeps it.
+    fn hand_over(&mut self, delivery: Delivery<Parcel>) {
+        let home = match delivery.to {
+            Endpoint::Node(node) if self.is_server(node) => Some(node),
+            Endpoint::Caller { number, .. } => {
+                self.clients.get(&number).and_then(|guest| guest.home).map(|home| home.node)
+            }
+            Endpoint::Node(_) => None,
+        };
+        if let Some(node) = home {
+            let process = &mut self.nodes[node as usize].process;
+            if process.state() == ProcessState::Paused {
+                return process.keep_packet(Kept::Packet(delivery));
+            }
+        }
         let Delivery { to, connection, signal } = delivery;
         match to {
-            Endpoint::Client(client) => {
-                self.with_client(client, |client, host| client.signal(host, connection, signal));
-                self.remove_if_done(client);
+            Endpoint::Caller { number, .. } if self.clients.contains_key(&number) => {
+                let Some(signal) = for_ensemble(signal) else { return };
+                self.with_client(number, |client, host| client.signal(host, connection, signal));
+                self.remove_if_done(number);
             }
-            Endpoint::Node(node) => {
-                let process = &mut self.nodes[node as usize].process;
-                if process.state() == ProcessState::Paused {
-                    process.keep_packet(Kept::Packet(Delivery { to, connection, signal }));
-                } else {
-                    self.with_server(node, |server, host| {
-                        server.signal(host, connection, signal);
-                    });
-                }
+            Endpoint::Node(node) if self.is_server(node) => {
+                let Some(signal) = for_ensemble(signal) else { return };
+                self.with_server(node, |server, host| server.signal(host, connection, signal));
             }
+            _ => self.hand_to_socket(to, connection, signal),
         }
     }
 
@@ -227,7 +344,8 @@ impl World {
     }
 
     fn with_server(&mut self, node: u8, f: impl FnOnce(&mut Server, &mut Host)) {
-        let Node { server, process, clock } = &mut self.nodes[node as usize];
+        let Some(server) = self.servers.get_mut(node as usize) else { return };
+        let Node { process, clock, .. } = &mut self.nodes[node as usize];
         let mut host = Host {
             now: self.now,
             endpoint: Endpoint::Node(node),
@@ -247,15 +365,16 @@ impl World {
         id: u32,
         f: impl FnOnce(&mut Client, &mut Host) -> T,
     ) -> Option<T> {
-        let client = self.clients.get_mut(&id)?;
+        let Guest { client, home } = self.clients.get_mut(&id)?;
+        let host = home.map_or(self.nodes.len() as u8, |home| home.node);
         let mut host = Host {
             now: self.now,
-            endpoint: Endpoint::Client(id),
-            pid: 0,
+            endpoint: Endpoint::Caller { host, number: id },
+            pid: home.map_or(0, |home| home.pid),
             network: &mut self.network,
             agenda: &mut self.agenda,
             rng: &mut self.rng,
-            clock: &self.client_clock,
+            clock: home.map_or(&self.client_clock, |home| &self.nodes[home.node as usize].clock),
             interposer: &mut self.interposer,
             sightings: &mut self.sightings,
         };
@@ -263,16 +382,25 @@ impl World {
     }
 
     fn remove_if_done(&mut self, client: u32) {
-        if self.clients.get(&client).is_some_and(Client::is_done) {
+        if self.clients.get(&client).is_some_and(|guest| guest.client.is_done()) {
             self.clients.remove(&client);
         }
     }
 
     fn boot(&mut self, node: u8) {
         self.next_pid += 1;
-        self.nodes[node as usize].process.start(self.next_pid);
-        self.network.process_started(node);
-        let after = self.rng.between(BOOT.0, BOOT.1);
-        self.with_server(node, |server, host| server.boot(host, after));
+        let pid = self.next_pid;
+        let place = &mut self.nodes[node as usize];
+        place.process.start(pid);
+        place.starts += 1;
+        place.last_words = None;
+        if self.is_server(node) {
+            PORTS.iter().for_each(|port| self.network.listen(node, *port));
+            let after = self.rng.between(SERVER_BOOT.0, SERVER_BOOT.1);
+            self.with_server(node, |server, host| server.boot(host, after));
+        } else {
+            let after = self.rng.between(PROGRAM_BOOT.0, PROGRAM_BOOT.1);
+            self.agenda.push(self.now + after, Event::Boot { node, pid });
+        }
     }
 }

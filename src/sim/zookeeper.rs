@@ -37,12 +37,13 @@ mod watches;
 mod weight;
 mod wording;
 
-pub use client::Client;
-pub use host::{Event, Host};
+pub use client::{Client, ClientTimer};
+pub use host::Host;
 pub use interposer::{Interposer, Passage};
 pub use message::Message;
 pub use model_session::{ModelSession, ModelWatched};
 pub use server::{Server, Timer};
+pub use tree::Tree;
 #[cfg(test)]
 pub use txn::Txn;
 pub use variant::{UnknownVariant, Variant};
@@ -62,6 +63,8 @@ pub const SESSION_TIMEOUT_MAX: Nanos = 60 * SECOND;
 pub const CLIENT_PORT: u16 = 2181;
 const QUORUM_PORT: u16 = 2888;
 const ELECTION_PORT: u16 = 3888;
+/// All on which a server listens.
+pub const PORTS: [u16; 3] = [CLIENT_PORT, QUORUM_PORT, ELECTION_PORT];
 
 /// A server's `myid`: its position in the topology, from 1.
 pub type ServerId = u8;

@@ -37,7 +37,7 @@ fn in_the_model(script: &Script, latency_seed: u64) -> Trace {
 fn in_the_variant(script: &Script, latency_seed: u64, variant: Variant) -> Result<Trace, Halt> {
     let simulation = async {
         let rng = Rng::from_seed(latency_seed);
-        let spec = SimSpec { servers: SERVERS, rng, variant };
+        let spec = SimSpec::ensemble(SERVERS, variant, rng);
         let cluster = SimCluster::up(spec).await.expect("a simulated ensemble");
         play(&cluster, script).await
     };

@@ -61,7 +61,7 @@ impl Trial {
         let mut scenario = loaded.unwrap_or_else(|error| panic!("{error}"));
         let named = |fault: &Fault| NamedFault { nemesis: "planned".into(), fault: fault.clone() };
         scenario.faults = self.faults.iter().map(named).collect();
-        let spec = SimSpec { servers: 3, variant, rng: Rng::from_seed(seed).fork("sim") };
+        let spec = SimSpec::ensemble(3, variant, Rng::from_seed(seed).fork("sim"));
         let interrupt = Interrupt::default();
         let ran = stormglass::sim::run(async {
             let cluster = SimCluster::up(spec).await.expect("an ensemble");

@@ -157,7 +157,7 @@ fn results_tell_what_the_faults_did() {
     assert_eq!(cell("mix"), "zookeeper main 3 2 2 2 1");
     assert_eq!(cell("pause-on-log"), " main 0 0 0 0 0");
     assert_eq!(results["failovers"]["loops"][0]["verdict"], "on pace");
-    assert_eq!(results["failovers"]["reigns"][1]["epoch"], 6);
+    assert_eq!(results["failovers"]["offices"][0]["reigns"][1]["epoch"], 6);
     assert_eq!(results["hits"][0]["operation"]["process"], "900007");
     assert_eq!(results["skipped"][0]["why"], "this world has no disk that could be slow");
     let read: Results = serde_json::from_value(results).expect("it is read back");
@@ -193,8 +193,9 @@ fn a_leader_that_changes_all_the_time_gives_a_small_page() {
     let before = run.html().len();
     let failovers = run.results.failovers.as_mut().expect("the leader changed");
     let hits = std::mem::take(&mut run.results.hits);
-    failovers.reigns = failovers.reigns.iter().cycle().take(20_000).cloned().collect();
-    failovers.overlaps = failovers.overlaps.iter().cycle().take(5_000).cloned().collect();
+    let office = &mut failovers.offices[0];
+    office.reigns = office.reigns.iter().cycle().take(20_000).cloned().collect();
+    office.overlaps = office.overlaps.iter().cycle().take(5_000).cloned().collect();
     run.results.hits = hits.iter().cycle().take(500).cloned().collect();
     run.results.hits_total = 80_000;
     run.results.clocks = run.results.clocks.iter().cycle().take(900).cloned().collect();

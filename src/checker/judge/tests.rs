@@ -192,6 +192,7 @@ fn a_loop_that_finished_nothing_leaves_the_run_undecided_and_one_off_its_pace_do
     ] {
         let paced = FailoverLoop {
             nemesis: "failover-loop".to_owned(),
+            role: None,
             target: 6,
             at_least: 4,
             at_most: 8,

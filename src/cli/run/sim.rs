@@ -1,5 +1,8 @@
 //! A run in the simulated world.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use super::recorder::Recorder;
 use super::{Broken, Played, RunArguments, open_log};
 use crate::cluster::Role;
@@ -8,7 +11,7 @@ use crate::progress::Progress;
 use crate::rng::Rng;
 use crate::run::{Interrupt, Ran};
 use crate::scenario::Scenario;
-use crate::sim::{SimCluster, SimSpec, Variant};
+use crate::sim::{SimCluster, SimSpec, Variants};
 use crate::store::Store;
 
 pub fn play(
@@ -48,11 +51,23 @@ fn play_in(
 }
 
 fn spec(scenario: &Scenario) -> Result<SimSpec, Broken> {
-    let servers = scenario.workload.services.get(&Role::Zookeeper).copied().unwrap_or(0);
-    let variant = match scenario.variant.get(Role::Zookeeper.name()) {
-        Some(name) => name.parse::<Variant>().map_err(Broken::usage)?,
-        None => Variant::AsShipped,
-    };
-    let rng = Rng::from_seed(scenario.seed).fork("sim");
-    Ok(SimSpec { servers, variant, rng })
+    Ok(SimSpec {
+        services: scenario.workload.services.clone(),
+        config: scenario.workload.config.clone(),
+        variants: Variants {
+            zookeeper: variant(scenario, Role::Zookeeper)?,
+            controller: variant(scenario, Role::Controller)?,
+            kvrocks: variant(scenario, Role::Kvrocks)?,
+        },
+        rng: Rng::from_seed(scenario.seed).fork("sim"),
+    })
+}
+
+/// How the services of a role behave; as shipped where nothing is said.
+fn variant<V: FromStr<Err: Display> + Default>(
+    scenario: &Scenario,
+    role: Role,
+) -> Result<V, Broken> {
+    let named = scenario.variant.get(role.name());
+    named.map_or(Ok(V::default()), |name| name.parse().map_err(Broken::usage))
 }

@@ -21,7 +21,7 @@ impl Installation {
     pub(super) fn is_felt(&self, baseline: &Baseline, meant: impl Fn(&NodeName) -> bool) -> bool {
         let mut operations_tell = false;
         let deeds = self.began.iter().filter(|deed| is_proven(deed));
-        for deed in deeds.filter(|deed| deed.action.places().iter().any(&meant)) {
+        for deed in deeds.filter(|deed| self.concerns(deed, &meant)) {
             match self.evidence(deed, &meant) {
                 Evidence::Itself => return true,
                 Evidence::Count(count) | Evidence::CountOrOperations(count) if count > 0 => {
@@ -34,6 +34,14 @@ impl Installation {
         let targets: Vec<NodeName> = self.targets.iter().copied().filter(meant).collect();
         let (from, to) = self.in_force();
         operations_tell && baseline.feels(&targets, from, to)
+    }
+
+    /// Whether a deed touches such nodes; one that touches no target at all is done to the targets from
+    /// elsewhere, as a session is ended where it is held.
+    fn concerns(&self, deed: &Deed, meant: impl Fn(&NodeName) -> bool) -> bool {
+        let places = deed.action.places();
+        let is_from_elsewhere = !self.targets.iter().any(|target| places.contains(target));
+        places.iter().any(&meant) || (is_from_elsewhere && self.targets.iter().any(meant))
     }
 
     fn evidence(&self, deed: &Deed, meant: impl Fn(&NodeName) -> bool) -> Evidence {

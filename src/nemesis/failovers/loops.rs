@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Reign;
-use crate::cluster::Applied;
+use super::{Office, Reign};
+use crate::cluster::{Applied, Role};
 use crate::history::History;
 use crate::nemesis::{FaultRecord, Pace, Phase, Spread};
 use crate::op::{Nanos, SECOND};
@@ -33,6 +33,9 @@ impl Pacing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FailoverLoop {
     pub nemesis: String,
+    /// Whose leaders those are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     /// Failovers a minute that it aims at, and the bounds that it should keep.
     pub target: u32,
     pub at_least: u32,
@@ -53,11 +56,12 @@ pub struct FailoverLoop {
 
 pub(super) fn pacing(
     history: &History,
-    nemesis: &str,
+    (nemesis, role): (&str, Option<Role>),
     pace: Pace,
-    reigns: &[Reign],
-    elections_ms: Option<Spread>,
+    office: Option<&Office>,
 ) -> FailoverLoop {
+    let reigns = office.map_or(&[][..], |office| &office.reigns);
+    let elections_ms = office.and_then(|office| office.elections_ms);
     let begun = begun(history, nemesis);
     let lengths = finished(&begun, reigns);
     let reached = match begun.first() {
@@ -66,6 +70,7 @@ pub(super) fn pacing(
     };
     let mut told = FailoverLoop {
         nemesis: nemesis.to_owned(),
+        role,
         target: pace.per_minute,
         at_least: pace.at_least,
         at_most: pace.at_most,

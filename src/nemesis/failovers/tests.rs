@@ -53,7 +53,8 @@ fn fault(number: u32, at: f64, done: bool) -> [Event; 2] {
 }
 
 fn told(events: Vec<Event>, pace: Option<Pace>) -> Option<Failovers> {
-    let named = [NamedNemesis { fault: "loop".into(), pace, ..NamedNemesis::default() }];
+    let leads = Some(Role::Zookeeper);
+    let named = [NamedNemesis { fault: "loop".into(), pace, leads, ..NamedNemesis::default() }];
     failovers(&merge(&History::default(), events), &named)
 }
 
@@ -66,18 +67,19 @@ fn check(text: &str, expected: Expect) {
     let Some(failovers) = told(views(text), None) else {
         return expected.assert_eq("nothing");
     };
+    let [office] = &failovers.offices[..] else { panic!("{failovers:?}") };
     let mut lines: Vec<String> = Vec::new();
-    for reign in &failovers.reigns {
+    for reign in &office.reigns {
         let epoch = reign.epoch.map_or("?".into(), |epoch| epoch.to_string());
         let goes_on = if reign.ended { "" } else { "…" };
         let (from, until) = (seconds(reign.from), seconds(reign.until));
         lines.push(format!("{}/{epoch} {from}-{until}{goes_on}", reign.leader));
     }
-    for overlap in &failovers.overlaps {
+    for overlap in &office.overlaps {
         let (from, until) = (seconds(overlap.from), seconds(overlap.until));
         lines.push(format!("overlap of {} {from}-{until}", overlap.leaders.len()));
     }
-    if let Some(spread) = failovers.elections_ms {
+    if let Some(spread) = office.elections_ms {
         lines.push(format!("{} elections, {}/{} ms", spread.count, spread.median, spread.max));
     }
     expected.assert_eq(&lines.join("\n"));
@@ -172,8 +174,8 @@ fn two_leaders_at_once_are_an_overlap() {
 #[test]
 fn reigns_are_counted_by_length_but_not_the_last_one() {
     let failovers = told(views("0 a1; 0.4 b2; 1 c3; 1.9 a4; 4 b5; 40 c6; 90 c6"), None);
-    let held: Vec<u64> =
-        failovers.expect("it changed").held_for.iter().map(|held| held.count).collect();
+    let office = failovers.expect("it changed").offices.remove(0);
+    let held: Vec<u64> = office.held_for.iter().map(|held| held.count).collect();
     assert_eq!(held, [1, 2, 0, 1, 0, 0, 1]);
 }
 
@@ -249,4 +251,42 @@ fn a_loop_that_reached_nothing_says_so() {
     let lost = told(lost, Some(PACE)).expect("a paced nemesis").loops.remove(0);
     assert_eq!(lost.words, "too slow: 1 begun, no failover finished");
     assert_eq!(lost.verdict, Pacing::TooSlow);
+}
+
+#[test]
+fn each_role_that_elects_has_leaders_of_its_own_and_masters_are_none() {
+    let seen = |at: f64, leaders: &[(Role, &str, u64)]| {
+        let node = |(role, name, epoch): &(Role, &str, u64)| {
+            let serving = NodeView::new(*role, NodeState::Serving, "");
+            ((*name).into(), NodeView { leads: true, epoch: Some(*epoch), ..serving })
+        };
+        record(
+            at,
+            "view",
+            &FaultRecord::View { view: View { nodes: leaders.iter().map(node).collect() } },
+        )
+    };
+    let zookeeper = (Role::Zookeeper, "zookeeper1", 1);
+    let masters =
+        |version| [(Role::Kvrocks, "kvrocks1", version), (Role::Kvrocks, "kvrocks3", version)];
+    let at = |controller, version| {
+        let mut all = vec![zookeeper, (Role::Controller, controller, version)];
+        all.extend(masters(version));
+        all
+    };
+    let events = vec![
+        seen(1.0, &at("controller1", 7)),
+        fault(1, 5.0, true)[0].clone(),
+        fault(1, 5.0, true)[1].clone(),
+        seen(12.0, &at("controller2", 9)),
+        seen(20.0, &at("controller2", 9)),
+    ];
+    let leads = Some(Role::Controller);
+    let nemesis =
+        NamedNemesis { fault: "loop".into(), pace: Some(PACE), leads, ..NamedNemesis::default() };
+    let found = failovers(&merge(&History::default(), events), &[nemesis]).expect("it changed");
+    let roles: Vec<Role> = found.offices.iter().map(|office| office.role).collect();
+    assert_eq!(roles, [Role::Controller], "ZooKeeper's leader never changed");
+    assert_eq!((found.offices[0].reigns.len(), found.offices[0].overlaps.len()), (2, 0));
+    assert_eq!((found.loops[0].begun, found.loops[0].finished), (1, 1));
 }

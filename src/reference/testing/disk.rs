@@ -17,7 +17,7 @@ struct File {
 #[derive(Default)]
 pub struct MemoryDisk {
     files: RefCell<BTreeMap<String, File>>,
-    /// Of the next append only so many bytes arrive, and it fails.
+    /// Of the next write only so many bytes arrive, and it fails; of a replacement none do.
     short: Cell<Option<usize>>,
     /// The next sync fails.
     deaf: Cell<bool>,
@@ -64,7 +64,7 @@ impl MemoryDisk {
         }
     }
 
-    pub fn fail_next_append_after(&self, bytes: usize) {
+    pub fn fail_next_write_after(&self, bytes: usize) {
         self.short.set(Some(bytes));
     }
 
@@ -109,6 +109,9 @@ impl Disk for MemoryDisk {
     }
 
     fn replace(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
+        if self.short.take().is_some() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let new = File { bytes: bytes.to_vec(), synced: bytes.len() };
         self.files.borrow_mut().insert(file.to_owned(), new);
         Ok(())

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::faults::spread;
 use super::{Page, moment_cell, scroll_box};
-use crate::nemesis::{FailoverLoop, Failovers, HeldFor, Pacing, Reign};
+use crate::nemesis::{FailoverLoop, Failovers, HeldFor, Office, Pacing, Reign};
 use crate::op::Nanos;
 use crate::report::lanes::{Lane, lanes};
 use crate::report::words;
@@ -20,14 +20,22 @@ pub(super) fn failovers(page: &Page) -> Markup {
             section.card #failovers {
                 h2 { "Failovers" }
                 @for one in &failovers.loops { (pace(one)) }
-                (figures(failovers))
-                (lanes(&page.digest, &leaders(failovers)))
-                (overlaps(failovers))
-                div.columns.even {
-                    div.wide { (reigns(failovers)) }
-                    div.narrow { (held_for(&failovers.held_for)) }
-                }
+                @for one in &failovers.offices { (office(page, failovers, one)) }
             }
+        }
+    }
+}
+
+/// The leadership of one role; what it is of is said where there are several.
+fn office(page: &Page, failovers: &Failovers, office: &Office) -> Markup {
+    html! {
+        @if failovers.offices.len() > 1 { h3 { "Leaders of " (office.role) } }
+        (figures(failovers, office))
+        (lanes(&page.digest, &leaders(office)))
+        (overlaps(office))
+        div.columns.even {
+            div.wide { (reigns(office)) }
+            div.narrow { (held_for(&office.held_for)) }
         }
     }
 }
@@ -43,31 +51,33 @@ fn pace(paced: &FailoverLoop) -> Markup {
     }
 }
 
-fn figures(failovers: &Failovers) -> Markup {
+fn figures(failovers: &Failovers, office: &Office) -> Markup {
+    let loops =
+        || failovers.loops.iter().filter(|paced| paced.role.is_none_or(|role| role == office.role));
     html! {
         dl.figures {
-            @if !failovers.loops.is_empty() {
-                @let sum = |figure: fn(&FailoverLoop) -> u64| failovers.loops.iter().map(figure).sum();
+            @if loops().next().is_some() {
+                @let sum = |figure: fn(&FailoverLoop) -> u64| loops().map(figure).sum();
                 div { dt { "failovers begun" } dd { (words::count(sum(|paced| paced.begun))) } }
                 div { dt { "finished" } dd { (words::count(sum(|paced| paced.finished))) } }
             }
-            div { dt { "reigns" } dd { (words::count(failovers.reigns.len() as u64)) } }
-            div { dt { "epochs" } dd { (words::count(failovers.epochs() as u64)) } }
+            div { dt { "reigns" } dd { (words::count(office.reigns.len() as u64)) } }
+            div { dt { "epochs" } dd { (words::count(office.epochs() as u64)) } }
             div { dt { "elections seen" } dd {
-                (failovers.elections_ms.map_or(0, |spread| spread.count))
+                (office.elections_ms.map_or(0, |spread| spread.count))
             } }
-            div { dt { "an election took" } dd { (spread(failovers.elections_ms)) } }
+            div { dt { "an election took" } dd { (spread(office.elections_ms)) } }
         }
     }
 }
 
 /// A lane for each node that ever led.
-fn leaders(failovers: &Failovers) -> Vec<Lane> {
-    let mut names: Vec<&str> = failovers.reigns.iter().map(|reign| &*reign.leader).collect();
+fn leaders(office: &Office) -> Vec<Lane> {
+    let mut names: Vec<&str> = office.reigns.iter().map(|reign| &*reign.leader).collect();
     names.sort_unstable();
     names.dedup();
     let lane = |name: &str| {
-        let own = failovers.reigns.iter().filter(|reign| &*reign.leader == name);
+        let own = office.reigns.iter().filter(|reign| &*reign.leader == name);
         let stretches: Vec<(Nanos, Nanos)> = own.map(|reign| (reign.from, reign.until)).collect();
         let note = format!("led {}", words::plural(stretches.len(), "time", "times"));
         let name = name.to_owned();
@@ -76,11 +86,11 @@ fn leaders(failovers: &Failovers) -> Vec<Lane> {
     names.into_iter().map(lane).collect()
 }
 
-fn overlaps(failovers: &Failovers) -> Markup {
+fn overlaps(office: &Office) -> Markup {
     html! {
-        @if !failovers.overlaps.is_empty() {
+        @if !office.overlaps.is_empty() {
             ul.details {
-                @for overlap in failovers.overlaps.iter().take(OVERLAPS_MAX) {
+                @for overlap in office.overlaps.iter().take(OVERLAPS_MAX) {
                     li.fewer {
                         (overlap.leaders.len()) " nodes led at once, from "
                         (words::moment(overlap.from)) " to " (words::moment(overlap.until)) ": "
@@ -91,15 +101,15 @@ fn overlaps(failovers: &Failovers) -> Markup {
                 }
             }
             p.quiet {
-                (words::plural(failovers.overlaps.len(), "overlap", "overlaps"))
+                (words::plural(office.overlaps.len(), "overlap", "overlaps"))
                 " in all, as the nodes said of themselves; this is shown, not judged."
             }
         }
     }
 }
 
-fn reigns(failovers: &Failovers) -> Markup {
-    let count = failovers.reigns.len();
+fn reigns(office: &Office) -> Markup {
+    let count = office.reigns.len();
     html! {
         details open[count <= OPEN_MAX] {
             summary { "Every reign (" (words::count(count as u64)) ")" }
@@ -110,8 +120,8 @@ fn reigns(failovers: &Failovers) -> Markup {
                         th scope="col" { "From" } th scope="col" { "Led for" }
                     } }
                     tbody {
-                        @for (position, reign) in failovers.reigns.iter().take(ROWS_MAX).enumerate() {
-                            (row(position, reign, &failovers.reigns[..position]))
+                        @for (position, reign) in office.reigns.iter().take(ROWS_MAX).enumerate() {
+                            (row(position, reign, &office.reigns[..position]))
                         }
                     }
                 }

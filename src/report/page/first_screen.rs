@@ -192,7 +192,7 @@ fn what_came_of_them(results: &Results) -> Markup {
             @if failovers.loops.is_empty() {
                 p.came-of {
                     a href="#failovers" { "Failovers" } " "
-                    (words::plural(failovers.reigns.len(), "reign was seen.", "reigns were seen."))
+                    (words::plural(failovers.reigns(), "reign was seen.", "reigns were seen."))
                 }
             }
         }

@@ -39,12 +39,12 @@ impl SimCluster {
             Action::Withdraw { fault, taps, effect } => {
                 self.withdraw(action, *fault, (taps, effect)).await?
             }
-            Action::Kill { node } => self.change(node, Deed::Kill)?,
-            Action::Stop { node } => self.change(node, Deed::Stop)?,
-            Action::Start { node } => self.change(node, Deed::Start)?,
-            Action::Pause { node } => self.change(node, Deed::Pause)?,
-            Action::Resume { node } => self.change(node, Deed::Resume)?,
-            Action::Crash { node } => self.change(node, Deed::Crash)?,
+            Action::Kill { node } => self.change(node, Deed::Kill).await?,
+            Action::Stop { node } => self.change(node, Deed::Stop).await?,
+            Action::Start { node } => self.change(node, Deed::Start).await?,
+            Action::Pause { node } => self.change(node, Deed::Pause).await?,
+            Action::Resume { node } => self.change(node, Deed::Resume).await?,
+            Action::Crash { node } => self.change(node, Deed::Crash).await?,
             Action::Skew { node, clock, by_ns } => self.skew(node, *clock, *by_ns)?,
             Action::Unskew { node, clock, by_ns } => self.unskew(node, *clock, *by_ns)?,
             Action::Expire { node, session } => self.expire(node, *session).await?,

@@ -5,6 +5,7 @@ mod interposers;
 mod links;
 mod lookouts;
 mod processes;
+mod programs;
 mod toxics;
 
 use std::collections::BTreeSet;
@@ -14,11 +15,13 @@ use super::*;
 use crate::cluster::{
     Coordination, CreateMode, Effect, FaultId, Link, Manner, Needs, Proof, Side, Tap,
 };
+use crate::rng::Rng;
+use crate::sim::Variant;
 
 const TIMEOUT: Duration = Duration::from_secs(4);
 
 async fn up(servers: usize, seed: u64) -> SimCluster {
-    let spec = SimSpec { servers, rng: Rng::from_seed(seed), variant: Variant::AsShipped };
+    let spec = SimSpec::ensemble(servers, Variant::AsShipped, Rng::from_seed(seed));
     SimCluster::up(spec).await.unwrap()
 }
 
@@ -150,7 +153,7 @@ fn the_topology_has_names_roles_and_addresses() {
         assert_eq!(shown, expected);
         let refused = |servers| {
             let rng = Rng::from_seed(1);
-            SimCluster::up(SimSpec { servers, rng, variant: Variant::AsShipped })
+            SimCluster::up(SimSpec::ensemble(servers, Variant::AsShipped, rng))
         };
         for servers in [0, 16] {
             let why = refused(servers).await.err().unwrap().to_string();

@@ -5,8 +5,10 @@ use super::pipe::Pipe;
 /// Who holds one end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Endpoint {
+    /// What listens on a node, and what a server opens by itself.
     Node(u8),
-    Client(u32),
+    /// Who only opens connections: on one of the nodes, or in the clients' place.
+    Caller { host: u8, number: u32 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,14 +17,14 @@ pub struct ConnectionId {
     pub(super) generation: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
     Caller,
     Callee,
 }
 
 impl Side {
-    pub(super) fn other(self) -> Side {
+    pub fn other(self) -> Side {
         match self {
             Side::Caller => Side::Callee,
             Side::Callee => Side::Caller,
@@ -43,6 +45,8 @@ pub(super) struct Connection<M> {
     pub(super) callee_gone: bool,
     /// Nothing goes to the caller any more, and it is not told.
     pub(super) muted: bool,
+    /// It belongs to somebody who just looks on: no fault counts what it does to it.
+    pub(super) uncounted: bool,
     pub(super) to_caller: Pipe<M>,
     pub(super) to_callee: Pipe<M>,
 }
@@ -60,6 +64,7 @@ impl<M> Connection<M> {
             caller_gone: false,
             callee_gone: false,
             muted: false,
+            uncounted: false,
             to_caller: Pipe::default(),
             to_callee: Pipe::default(),
         }

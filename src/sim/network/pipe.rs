@@ -19,6 +19,8 @@ pub enum Segment<M> {
     /// To the caller: nothing listens there.
     Refuse,
     Data(M),
+    /// No more data come, but the other way stays open.
+    Shut,
     Close,
     /// The end that gets it has lost the connection, whatever was under way.
     Reset,

@@ -1,7 +1,7 @@
 //! Connections that end before their time: refused by a cut, severed, reset, or held for good.
 
 use super::pipe::Segment;
-use super::{ConnectionId, Network, NetworkEvent, Side, Step, Wire};
+use super::{ConnectionId, Endpoint, Network, NetworkEvent, Side, Step, Wire};
 use crate::op::Nanos;
 use crate::sim::agenda::Agenda;
 
@@ -16,7 +16,7 @@ impl<M: Wire> Network<M> {
     ) {
         let way = self.way(id, to);
         if let Some(rule) = self.rule(way) {
-            self.drop_packet(way, rule);
+            self.count(id, way, rule);
         }
         self.lose_end(agenda, now, id, to.other());
     }
@@ -45,6 +45,44 @@ impl<M: Wire> Network<M> {
         agenda.push(due, NetworkEvent(Step::Arrive { connection: id, to: side }));
     }
 
+    /// This endpoint is gone without having read all: the other one learns that by a reset.
+    pub fn reset<E: From<NetworkEvent>>(
+        &mut self,
+        agenda: &mut Agenda<E>,
+        now: Nanos,
+        (id, endpoint): (ConnectionId, Endpoint),
+    ) {
+        let Some(connection) = self.get(id) else { return };
+        let side = connection.side_of(endpoint);
+        if connection.established && !connection.is_closed(side) {
+            if !connection.is_closed(side.other()) {
+                self.offer(agenda, now, id, side.other(), Segment::Reset);
+            }
+            if let Some(connection) = self.get(id) {
+                connection.close(side);
+                if connection.is_closed(side.other()) {
+                    self.release(id);
+                }
+            }
+        } else {
+            self.close(agenda, now, (id, endpoint));
+        }
+    }
+
+    /// Whoever stands between both ends closes the connection to each of them, behind what was sent.
+    pub fn part<E: From<NetworkEvent>>(
+        &mut self,
+        agenda: &mut Agenda<E>,
+        now: Nanos,
+        id: ConnectionId,
+    ) {
+        for side in [Side::Caller, Side::Callee] {
+            if self.get(id).is_some_and(|connection| !connection.is_closed(side)) {
+                self.offer(agenda, now, id, side, Segment::Close);
+            }
+        }
+    }
+
     /// Both ends learn that there is no connection any more. What was under way is lost.
     pub fn abort<E: From<NetworkEvent>>(
         &mut self,
@@ -68,9 +106,9 @@ impl<M: Wire> Network<M> {
         (one, other): (usize, usize),
         port: Option<u16>,
     ) -> Vec<ConnectionId> {
-        let severed = self.live(|_, [caller, callee], its_port| {
+        let severed = self.live(|id, [caller, callee], its_port| {
             let between = (caller, callee) == (one, other) || (callee, caller) == (one, other);
-            between && port.is_none_or(|port| port == its_port)
+            between && port.is_none_or(|port| port == its_port) && !self.is_uncounted(id)
         });
         for id in &severed {
             self.abort(agenda, now, *id);

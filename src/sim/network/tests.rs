@@ -6,7 +6,8 @@ use crate::op::{MILLISECOND, SECOND};
 
 const A: Endpoint = Endpoint::Node(0);
 const B: Endpoint = Endpoint::Node(1);
-const CLIENT: Endpoint = Endpoint::Client(7);
+const CLIENT: Endpoint = Endpoint::Caller { host: 2, number: 7 };
+const PORT: u16 = 1;
 const FAULT: FaultId = FaultId(1);
 const DROP: Manner = Manner { refusal: Refusal::Drop, port: None };
 const RESET: Manner = Manner { refusal: Refusal::Reset, port: None };
@@ -28,12 +29,13 @@ struct Lab {
 
 impl Lab {
     fn new() -> Lab {
-        let network = Network::new(2, &Rng::from_seed(1));
+        let mut network = Network::new(2, &Rng::from_seed(1));
+        (0..2).for_each(|node| network.listen(node, PORT));
         Lab { network, agenda: Agenda::default(), now: 0, log: Vec::new() }
     }
 
     fn connect(&mut self, from: Endpoint, to: Endpoint) -> ConnectionId {
-        self.network.connect(&mut self.agenda, self.now, (from, to), 1)
+        self.network.connect(&mut self.agenda, self.now, (from, to), PORT)
     }
 
     fn opened(from: Endpoint, to: Endpoint) -> (Lab, ConnectionId) {
@@ -151,7 +153,7 @@ fn a_dead_process_refuses_and_its_connections_close() {
     lab.connect(A, B);
     lab.run(10 * MILLISECOND);
     assert_eq!(lab.seen(), ["Refused"]);
-    lab.network.process_started(1);
+    lab.network.listen(1, PORT);
     lab.connect(A, B);
     lab.run(10 * MILLISECOND);
     assert_eq!(lab.seen(), ["Accepted", "Opened"]);
@@ -241,13 +243,13 @@ fn a_cut_that_resets_tells_the_sender_at_once_and_the_other_end_when_it_sends() 
     lab.send(connection, A, 0..1);
     lab.run(10 * MILLISECOND);
     assert_eq!(lab.log[0].1, A);
-    assert_eq!(lab.seen(), ["Closed"]);
+    assert_eq!(lab.seen(), ["Reset"]);
     lab.run(10 * SECOND);
     assert!(lab.seen().is_empty(), "nobody tells the other end");
     lab.send(connection, B, 5..7);
     lab.run(10 * MILLISECOND);
     assert_eq!(lab.log[0].1, B);
-    assert_eq!(lab.seen(), ["Closed"]);
+    assert_eq!(lab.seen(), ["Reset"]);
     lab.connect(A, B);
     lab.run(10 * MILLISECOND);
     assert_eq!(lab.seen(), ["Refused"]);
@@ -267,7 +269,7 @@ fn what_a_cut_holds_back_is_refused_once_a_cut_refuses() {
     lab.network.link(0, 1).cut(FAULT, RESET);
     lab.network.link(0, 1).join(FAULT, DROP);
     lab.run(SECOND);
-    assert_eq!(lab.seen(), ["Closed"]);
+    assert_eq!(lab.seen(), ["Reset"]);
 }
 
 #[test]
@@ -304,7 +306,7 @@ fn a_severed_connection_is_lost_for_both_with_all_that_is_under_way() {
     lab.send(connection, A, 0..1);
     lab.send(connection, B, 0..1);
     lab.run(10 * SECOND);
-    assert_eq!(lab.seen(), ["Closed", "Closed"]);
+    assert_eq!(lab.seen(), ["Reset", "Reset"]);
     assert!(lab.network.sever(&mut lab.agenda, lab.now, (0, 1), None).is_empty());
     assert!(lab.network.ends(connection).is_none(), "it is forgotten");
 }

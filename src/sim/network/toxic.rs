@@ -147,7 +147,8 @@ impl<M: Wire> Network<M> {
             Segment::Data(message) => message.bytes(),
             _ => 0,
         };
-        let slowed = self.link(way.from, way.to).serialize(now, payload + HEADERS_BYTES, true);
+        let counted = !self.is_uncounted(id);
+        let slowed = self.link(way.from, way.to).serialize(now, payload + HEADERS_BYTES, counted);
         let asked = if to == Side::Callee { [way.from, way.to] } else { [way.to, way.from] };
         let Some(connection) = self.connections[id.index as usize].as_mut() else { return 0 };
         let pipe = connection.pipe(to);
@@ -165,7 +166,7 @@ impl<M: Wire> Network<M> {
                 }
                 ref toxic => pipe.busy_until = pipe.busy_until.max(now) + occupies(toxic, payload),
             }
-            armed.hit += 1;
+            armed.hit += u64::from(counted);
         }
         slowed + late + pipe.busy_until.saturating_sub(now)
     }

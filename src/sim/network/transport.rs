@@ -23,17 +23,18 @@ impl<M: Wire> Network<M> {
             Segment::Data(message) => Signal::Message(message),
             Segment::Accept => Signal::Accepted { from: connection.caller, port: connection.port },
             Segment::Open => Signal::Opened,
-            Segment::Reset => {
+            Segment::Shut => Signal::Shut,
+            Segment::Reset | Segment::Close => {
+                let reset = matches!(segment, Segment::Reset);
                 connection.close(to);
                 if connection.is_closed(to.other()) {
                     self.release(id);
                 }
-                Signal::Closed
+                if reset { Signal::Reset } else { Signal::Closed }
             }
-            Segment::Refuse | Segment::Close => {
-                let refused = matches!(segment, Segment::Refuse);
+            Segment::Refuse => {
                 self.release(id);
-                if refused { Signal::Refused } else { Signal::Closed }
+                Signal::Refused
             }
         };
         Some(Delivery { to: endpoint, connection: id, signal })
@@ -52,7 +53,7 @@ impl<M: Wire> Network<M> {
         let obstacle = self.rule(way);
         if let Some(rule) = obstacle.or_else(|| self.rule(way.back())) {
             let asked = obstacle.is_some();
-            self.drop_packet(if asked { way } else { way.back() }, rule);
+            self.count(id, if asked { way } else { way.back() }, rule);
             if asked && answers(rule) {
                 self.schedule(agenda, now, id, Side::Caller, Segment::Refuse);
                 return;
@@ -62,8 +63,8 @@ impl<M: Wire> Network<M> {
             return;
         }
         let listening = match callee {
-            Endpoint::Node(node) => self.listening[node as usize],
-            Endpoint::Client(_) => false,
+            Endpoint::Node(node) => self.is_listening(node, way.port),
+            Endpoint::Caller { .. } => false,
         };
         if !listening {
             self.offer(agenda, now, id, Side::Caller, Segment::Refuse);
@@ -199,7 +200,11 @@ impl<M: Wire> Network<M> {
         self.rule(way).is_none() && self.rule(way.back()).is_none()
     }
 
-    pub(super) fn drop_packet(&mut self, way: Way, rule: Rule) {
+    /// This rule has dropped a packet of a connection.
+    pub(super) fn count(&mut self, id: ConnectionId, way: Way, rule: Rule) {
+        if self.is_uncounted(id) {
+            return;
+        }
         let asked = way.asks || rule.1.port.is_none();
         let (from, to) = if asked { (way.from, way.to) } else { (way.to, way.from) };
         self.link(from, to).drop_packet(rule);
@@ -209,7 +214,7 @@ impl<M: Wire> Network<M> {
     fn count_drop(&mut self, id: ConnectionId, to: Side) {
         let way = self.way(id, to);
         if let Some(rule) = self.rule(way) {
-            self.drop_packet(way, rule);
+            self.count(id, way, rule);
         }
     }
 
@@ -229,7 +234,7 @@ impl<M: Wire> Network<M> {
         };
         let within_window = pipe.unacknowledged < WINDOW;
         pipe.unacknowledged += u8::from(within_window);
-        self.drop_packet(way.back(), rule);
+        self.count(id, way.back(), rule);
         (!within_window).then_some(None)
     }
 }

@@ -132,7 +132,7 @@ async fn operate(session: &ModelSession, rng: &mut Rng) -> Result<(), impl Sized
 async fn storm(seed: u64) -> (Tally, Vec<u8>) {
     let rng = Rng::from_seed(seed);
     let servers = if seed.is_multiple_of(2) { 3 } else { 5 };
-    let spec = SimSpec { servers, rng: rng.fork("cluster"), variant: Variant::AsShipped };
+    let spec = SimSpec::ensemble(servers, Variant::AsShipped, rng.fork("cluster"));
     let cluster = Rc::new(SimCluster::up(spec).await.unwrap());
     cluster.inspect(|world| world.record_trace());
     let nodes: Vec<NodeName> = cluster.topology().names().copied().collect();

@@ -149,7 +149,7 @@ enum Faults {
 async fn soak(seed: u64, variant: Variant, faults: Faults) -> Soak {
     let rng = Rng::from_seed(seed);
     let servers = if seed.is_multiple_of(2) { 3 } else { 5 };
-    let spec = SimSpec { servers, rng: rng.fork("cluster"), variant };
+    let spec = SimSpec::ensemble(servers, variant, rng.fork("cluster"));
     let cluster = Rc::new(SimCluster::up(spec).await.unwrap());
     cluster.inspect(|world| world.record_trace());
     prepare(&cluster).await;

@@ -40,7 +40,7 @@ async fn client(session: ModelSession, mut rng: Rng, seconds: u64, number: usize
 
 /// Operations done and events performed.
 async fn measure(seconds: u64) -> (usize, u64) {
-    let spec = SimSpec { servers: 5, rng: Rng::from_seed(1), variant: Variant::AsShipped };
+    let spec = SimSpec::ensemble(5, Variant::AsShipped, Rng::from_seed(1));
     let cluster = SimCluster::up(spec).await.unwrap();
     let nodes: Vec<_> = cluster.topology().names().cloned().collect();
     let mut tasks = Vec::new();

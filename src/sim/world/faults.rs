@@ -1,21 +1,26 @@
 //! What a cluster does to a world from outside: to processes, clocks, sessions and connections.
 
-use super::{Kept, Node, World};
+use super::{Guest, Home, Kept, World};
 use crate::cluster::{Clock, FaultId, MessageRule, Toxic};
+use crate::sim::event::Event;
 use crate::sim::network::{ConnectionId, Place, Route};
-use crate::sim::zookeeper::{CLIENT_PORT, Client, Event, SESSION_TIMEOUT_MAX, SessionId};
+use crate::sim::zookeeper::{Client, SESSION_TIMEOUT_MAX, SessionId};
 
 impl World {
-    /// SIGKILL: the process is gone, its connections are closed, its disk stays.
+    /// The process is gone, its connections are closed, its disk stays. What sessions it had stay open
+    /// until the ensemble misses it.
     pub fn kill(&mut self, node: u8) {
+        self.drop_sockets(node);
         self.network.process_died(&mut self.agenda, self.now, node);
-        let Node { server, process, .. } = &mut self.nodes[node as usize];
-        process.kill();
-        server.crash();
+        self.nodes[node as usize].process.kill();
+        self.clients.retain(|_, guest| guest.home.is_none_or(|home| home.node != node));
+        if let Some(server) = self.servers.get_mut(node as usize) {
+            server.crash();
+        }
     }
 
-    /// SIGTERM: the server gives up what it does, then its process is gone.
-    pub fn stop(&mut self, node: u8) {
+    /// SIGTERM: a server gives up what it does, then its process is gone.
+    pub fn stop_server(&mut self, node: u8) {
         self.with_server(node, |server, host| server.stop(host));
         self.kill(node);
     }
@@ -31,15 +36,10 @@ impl World {
     /// What it finds has passed its interposers already.
     pub fn resume(&mut self, node: u8) {
         for kept in self.nodes[node as usize].process.resume() {
-            match kept {
-                Kept::Packet(delivery) => {
-                    self.note(&delivery);
-                    self.hand_over(delivery);
-                }
-                Kept::Timer(timer) => {
-                    self.with_server(node, |server, host| server.timer(host, timer));
-                }
+            if let Kept::Packet(delivery) = &kept {
+                self.note(delivery);
             }
+            self.find(node, kept);
         }
     }
 
@@ -57,21 +57,24 @@ impl World {
 
     /// Moves a clock. Timers of the process run on its monotonic clock: they are due when that says so.
     pub fn bump(&mut self, node: u8, clock: Clock, by_ns: i64) {
-        let Node { process, clock: node_clock, .. } = &mut self.nodes[node as usize];
-        node_clock.bump(clock, by_ns);
-        if clock == Clock::Wall {
-            return;
-        }
-        let pid = process.pid();
-        let earlier = node_clock.virtual_duration(by_ns.unsigned_abs());
-        self.agenda.reschedule(self.now, |event, at| match event {
-            Event::Server { node: its, pid: whose, .. } if *its == node && pid == Some(*whose) => {
-                match by_ns {
-                    0.. => at.saturating_sub(earlier),
-                    _ => at.saturating_add(earlier),
+        let place = &mut self.nodes[node as usize];
+        place.clock.bump(clock, by_ns);
+        let Some(pid) = place.process.pid().filter(|_| clock == Clock::Monotonic) else { return };
+        let earlier = place.clock.virtual_duration(by_ns.unsigned_abs());
+        let clients = &self.clients;
+        self.agenda.reschedule(self.now, |event, at| {
+            let home = match event {
+                Event::Server { node, pid, .. } | Event::Sleep { node, pid, .. } => {
+                    Some(Home { node: *node, pid: *pid })
                 }
+                Event::Client { client, .. } => clients.get(client).and_then(|guest| guest.home),
+                Event::Network(_) | Event::Boot { .. } => None,
+            };
+            match by_ns {
+                _ if home != Some(Home { node, pid }) => at,
+                0.. => at.saturating_sub(earlier),
+                _ => at.saturating_add(earlier),
             }
-            _ => at,
         });
     }
 
@@ -88,15 +91,17 @@ impl World {
 
     /// Somebody takes over a session at this server and closes it.
     pub fn usurp(&mut self, node: u8, session: SessionId) {
-        let id = self.next_client;
-        self.next_client += 1;
-        self.clients.insert(id, Client::usurper(node, session, SESSION_TIMEOUT_MAX));
+        let id = self.next_caller;
+        self.next_caller += 1;
+        let client = Client::usurper(node, session, SESSION_TIMEOUT_MAX);
+        self.clients.insert(id, Guest { client, home: None });
         self.with_client(id, |client, host| client.start(host));
     }
 
     /// Whether a client that asks this node for its state gets an answer.
     pub fn reaches_clients(&self, node: u8) -> bool {
-        self.network.is_open(self.network.clients(), node.into(), CLIENT_PORT)
+        let (port, _) = self.nodes[node as usize].resident.role.client_port();
+        self.network.is_open(self.network.clients(), node.into(), port)
     }
 
     /// Whether nothing that was done to it from outside is in force.

@@ -184,7 +184,7 @@ impl Client {
     /// Begins to look for the server, until a deadline.
     pub fn start(&mut self, host: &mut Host) {
         if self.last_received == 0 {
-            self.last_received = host.now;
+            self.last_received = host.monotonic();
         }
         let patience = if self.session == 0 { self.timeout } else { self.timeout * 7 / 5 };
         self.deadline = self.last_received + patience;
@@ -200,14 +200,14 @@ impl Client {
         self.generation += 1;
         self.progress = Progress::Dialing;
         self.connection = Some(host.connect(self.node, CLIENT_PORT));
-        let left = self.deadline.saturating_sub(host.now);
+        let left = self.deadline.saturating_sub(host.monotonic());
         self.wake(host, left, TimerKind::Deadline);
     }
 
     /// Dials again after a while that doubles, unless the deadline has passed.
     fn rest(&mut self, host: &mut Host) {
         self.hang_up(host);
-        if host.now >= self.deadline {
+        if host.monotonic() >= self.deadline {
             self.give_up();
             return;
         }
@@ -216,7 +216,7 @@ impl Client {
         self.attempt = if self.usurps { 1 } else { self.attempt + 1 };
         let backoff = (100 * MILLISECOND).saturating_mul(1 << (self.attempt - 1).min(16));
         let jitter = host.rng.below(100) * MILLISECOND;
-        self.wake(host, (backoff + jitter).min(self.deadline - host.now), TimerKind::Dial);
+        self.wake(host, (backoff + jitter).min(self.deadline - host.monotonic()), TimerKind::Dial);
     }
 
     fn give_up(&mut self) {
@@ -258,11 +258,11 @@ impl Client {
 
     fn on_tick(&mut self, host: &mut Host) {
         let tick = self.tick();
-        if host.now >= self.last_received + 8 * tick {
+        if host.monotonic() >= self.last_received + 8 * tick {
             self.lose_connection(host);
             return;
         }
-        let idle = host.now >= self.last_sent + 3 * tick;
+        let idle = host.monotonic() >= self.last_sent + 3 * tick;
         if self.progress == Progress::Ready && !self.pinging && idle {
             self.ping(host);
         }
@@ -283,17 +283,19 @@ impl Client {
             Signal::Opened => self.greet(host, connection),
             Signal::Refused | Signal::Closed => self.lose_connection(host),
             Signal::Message(message) => {
-                self.last_received = host.now;
+                self.last_received = host.monotonic();
                 self.receive(host, message);
             }
-            Signal::Accepted { .. } => debug_assert!(false, "nobody connects to a client"),
+            Signal::Accepted { .. } | Signal::Shut | Signal::Reset => {
+                debug_assert!(false, "a client is never told so");
+            }
         }
     }
 
     fn greet(&mut self, host: &mut Host, connection: ConnectionId) {
         self.progress = Progress::Greeting;
-        self.last_received = host.now;
-        self.last_sent = host.now;
+        self.last_received = host.monotonic();
+        self.last_sent = host.monotonic();
         self.pinging = false;
         let (session, timeout, last_zxid) = (self.session, self.timeout, self.last_zxid);
         host.send(connection, Message::Connect { session, timeout, last_zxid });

@@ -8,29 +8,17 @@ use crate::op::Nanos;
 use crate::rng::Rng;
 use crate::sim::agenda::Agenda;
 use crate::sim::clock::NodeClock;
-use crate::sim::network::{ConnectionId, Endpoint, Network, NetworkEvent};
+use crate::sim::event::Event;
+use crate::sim::network::{ConnectionId, Endpoint, Network};
+use crate::sim::parcel::Parcel;
 use crate::sim::sightings::Sightings;
-
-/// What stands in the agenda of a world with an ensemble in it.
-#[derive(Clone, Copy, Debug)]
-pub enum Event {
-    Network(NetworkEvent),
-    Server { node: u8, pid: u32, timer: Timer },
-    Client { client: u32, timer: ClientTimer },
-}
-
-impl From<NetworkEvent> for Event {
-    fn from(event: NetworkEvent) -> Event {
-        Event::Network(event)
-    }
-}
 
 /// The world as one endpoint may use it, at one moment.
 pub struct Host<'a> {
     pub now: Nanos,
     pub endpoint: Endpoint,
     pub pid: u32,
-    pub network: &'a mut Network<Message>,
+    pub network: &'a mut Network<Parcel>,
     pub agenda: &'a mut Agenda<Event>,
     pub rng: &'a mut Rng,
     pub clock: &'a NodeClock,
@@ -60,7 +48,8 @@ impl Host<'_> {
                 Fate::Closed => return self.network.abort(self.agenda, self.now, connection),
             }
         }
-        self.network.send(self.agenda, at, (connection, self.endpoint), message);
+        let parcel = Parcel::Message(message);
+        self.network.send(self.agenda, at, (connection, self.endpoint), parcel);
     }
 
     pub fn close(&mut self, connection: ConnectionId) {
@@ -75,8 +64,9 @@ impl Host<'_> {
     }
 
     pub fn wake_client(&mut self, after: Nanos, timer: ClientTimer) {
-        let Endpoint::Client(client) = self.endpoint else { return };
-        self.agenda.push(self.now + after, Event::Client { client, timer });
+        let Endpoint::Caller { number: client, .. } = self.endpoint else { return };
+        let at = self.now.saturating_add(self.clock.virtual_duration(after));
+        self.agenda.push(at, Event::Client { client, timer });
     }
 
     /// The time of day as the process reads it, in milliseconds since 1970.

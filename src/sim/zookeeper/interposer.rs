@@ -262,14 +262,14 @@ fn sighting(
 fn host(endpoint: Endpoint) -> String {
     match endpoint {
         Endpoint::Node(node) => format!("10.0.0.{}", u16::from(node) + 1),
-        Endpoint::Client(_) => "10.0.0.254".to_owned(),
+        Endpoint::Caller { .. } => "10.0.0.254".to_owned(),
     }
 }
 
 /// Clients are told apart by their ports.
 fn address(endpoint: Endpoint) -> String {
     let port = match endpoint {
-        Endpoint::Client(number) => 32_768 + number % 28_232,
+        Endpoint::Caller { number, .. } => 32_768 + number % 28_232,
         Endpoint::Node(_) => 32_768,
     };
     format!("{}:{port}", host(endpoint))

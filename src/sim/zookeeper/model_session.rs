@@ -16,7 +16,7 @@ use crate::cluster::{
     WatchEvent, WatchKind, Watched,
 };
 use crate::op::Nanos;
-use crate::sim::world::Handle;
+use crate::sim::world::{Handle, Home};
 
 type Failure = CoordinationError;
 
@@ -35,13 +35,14 @@ struct Claim {
 
 impl Claim {
     fn with<T>(&self, f: impl FnOnce(&mut Client, &mut Host) -> T) -> T {
-        self.world.with_client(self.client, f)
+        self.world.with_client(self.client, f).expect("a session's client lives as long as it")
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.with(|client, host| client.close(host));
+        // Where a whole process is gone, its clients are gone before: then nobody closes anything.
+        self.world.with_client(self.client, |client, host| client.close(host));
         self.world.release_client(self.client);
     }
 }
@@ -60,14 +61,15 @@ impl Watched for ModelWatched {
 }
 
 impl ModelSession {
-    /// Opens a session with this server and no other.
+    /// Opens a session with this server and no other: from a program's process, or for a client.
     pub fn open(
         world: &Handle,
+        home: Option<Home>,
         node: u8,
         timeout: Duration,
     ) -> impl Future<Output = Result<ModelSession, Failure>> + use<> {
         let (client, established) = Client::new(node, timeout.as_nanos() as Nanos);
-        let claim = Claim { client: world.add_client(client), world: world.clone() };
+        let claim = Claim { client: world.add_client(client, home), world: world.clone() };
         async move {
             let Ok(established): Result<Established, _> = established.await else {
                 return Err(CoordinationError::NotConnected("the simulation has ended".into()));

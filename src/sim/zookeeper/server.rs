@@ -193,6 +193,7 @@ impl Server {
                 self.peer_opened(host, connection);
                 self.leader_opened(host, connection);
             }
+            Signal::Shut | Signal::Reset => debug_assert!(false, "a server is never told so"),
             Signal::Refused | Signal::Closed => {
                 self.peer_closed(connection);
                 self.learner_closed(connection);

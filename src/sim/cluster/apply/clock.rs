@@ -28,10 +28,7 @@ impl SimCluster {
         };
         let mut checks = Vec::new();
         if clock == Clock::Monotonic && old.is_some() {
-            self.world.with(|world| {
-                world.kill(node);
-                world.start(node);
-            });
+            self.replace_process(node);
             checks = Deed::Crash.checks(name, old, self.look_at_process(node));
         }
         checks.extend(self.moved(&before, (name, clock), by_ns.saturating_neg()));

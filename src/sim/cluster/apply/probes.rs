@@ -59,7 +59,7 @@ impl SimCluster {
     pub(in crate::sim::cluster) async fn impassable(
         &self,
         link: &Link,
-        ports: &[u16],
+        ports: &std::collections::BTreeSet<u16>,
     ) -> Vec<String> {
         let ports = ports.iter().map(|port| Some(*port)).chain([None]);
         let errands: Vec<Errand> =

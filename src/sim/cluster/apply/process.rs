@@ -1,10 +1,16 @@
 //! Processes killed, stopped, started, frozen and thawed, proven by their state and number.
 
+use std::time::Duration;
+
 use super::super::SimCluster;
 use super::{Done, check};
 use crate::cluster::Check;
 use crate::op::NodeName;
 use crate::sim::process::ProcessState;
+
+/// How long a program that is asked to end may take to say goodbye.
+const STOP_WITHIN: Duration = Duration::from_secs(1);
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy)]
 pub(super) enum Deed {
@@ -24,24 +30,46 @@ impl SimCluster {
         self.world.with(|world| (world.process_state(node), world.pid(node)))
     }
 
-    pub(super) fn change(&self, name: &NodeName, deed: Deed) -> anyhow::Result<Done> {
+    pub(super) async fn change(&self, name: &NodeName, deed: Deed) -> anyhow::Result<Done> {
         let node = self.index(name)?;
         let before = self.look_at_process(node);
         if let Some(why) = deed.pointless(name, before.0) {
             return Ok(Done::not(why));
         }
-        self.world.with(|world| match deed {
-            Deed::Kill => world.kill(node),
-            Deed::Stop => world.stop(node),
-            Deed::Start => world.start(node),
-            Deed::Pause => world.pause(node),
-            Deed::Resume => world.resume(node),
-            Deed::Crash => {
-                world.kill(node);
-                world.start(node);
-            }
-        });
+        match deed {
+            Deed::Kill => self.world.kill(node),
+            Deed::Stop => self.stop(node).await,
+            Deed::Start => self.world.with(|world| world.start(node)),
+            Deed::Pause => self.world.pause(node),
+            Deed::Resume => self.world.resume(node),
+            Deed::Crash => self.replace_process(node),
+        }
         Ok(Done::tried(deed.checks(name, before.1, self.look_at_process(node)), None))
+    }
+}
+
+impl SimCluster {
+    /// Its supervisor starts another process at once.
+    pub(super) fn replace_process(&self, node: u8) {
+        self.world.kill(node);
+        self.world.with(|world| world.start(node));
+    }
+
+    /// A program lets go of all it has: its connections are closed, and its sessions, which is waited for
+    /// as long as programs take to end.
+    async fn stop(&self, node: u8) {
+        if self.world.with(|world| world.is_server(node)) {
+            return self.world.with(|world| world.stop_server(node));
+        }
+        self.world.let_go(node);
+        let settled = async {
+            while self.world.with(|world| world.has_sessions(node)) {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        // What is not settled by then is left to the ensemble, which will miss the process.
+        let _ = tokio::time::timeout(STOP_WITHIN, settled).await;
+        self.world.kill(node);
     }
 }
 

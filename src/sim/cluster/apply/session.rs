@@ -14,6 +14,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 impl SimCluster {
     pub(super) async fn expire(&self, name: &NodeName, pick: SessionPick) -> anyhow::Result<Done> {
         let node = self.index(name)?;
+        if !self.world.with(|world| world.is_server(node)) {
+            return Ok(Done::not(format!("{name} is no ZooKeeper server and holds no session")));
+        }
         let held = self.world.with(|world| world.server(node).sessions_held());
         let picked = match pick {
             SessionPick::Nth(_) if held.is_empty() => None,

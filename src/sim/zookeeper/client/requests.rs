@@ -73,7 +73,7 @@ impl Client {
         let Some(connection) = self.connection else { return };
         let cxid = self.next_cxid;
         self.next_cxid += 1;
-        self.last_sent = host.now;
+        self.last_sent = host.monotonic();
         host.send(connection, Message::Request { cxid, operation: request.operation.clone() });
         self.under_way.push_back(Sent { cxid, request });
     }

@@ -29,7 +29,7 @@ pub fn with_variant<F: Future<Output = ()>>(
     test: impl FnOnce(Lab) -> F,
 ) {
     crate::sim::run(async move {
-        let spec = SimSpec { servers, rng: Rng::from_seed(seed), variant };
+        let spec = SimSpec::ensemble(servers, variant, Rng::from_seed(seed));
         let cluster = SimCluster::up(spec).await.unwrap();
         test(Lab { cluster }).await;
     })

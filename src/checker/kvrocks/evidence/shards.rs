@@ -1,0 +1,28 @@
+//! Which node belongs to which shard.
+
+use std::collections::BTreeMap;
+
+use crate::op::NodeName;
+
+#[derive(Clone, Debug, Default)]
+pub(in crate::checker::kvrocks) struct Shards {
+    of: BTreeMap<NodeName, usize>,
+    pub count: usize,
+}
+
+impl Shards {
+    pub fn new(shards: &[Vec<NodeName>]) -> Shards {
+        let numbered = shards.iter().enumerate();
+        let of = numbered.flat_map(|(shard, nodes)| nodes.iter().map(move |node| (*node, shard)));
+        Shards { of: of.collect(), count: shards.len() }
+    }
+
+    pub fn of(&self, node: &NodeName) -> Option<usize> {
+        self.of.get(node).copied()
+    }
+
+    /// The nodes of a shard, in name order.
+    pub fn nodes(&self, shard: usize) -> impl Iterator<Item = NodeName> {
+        self.of.iter().filter(move |(_, of)| **of == shard).map(|(node, _)| *node)
+    }
+}

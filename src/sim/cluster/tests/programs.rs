@@ -1,0 +1,407 @@
+//! Programs of our own on simulated hosts: how they begin, talk, are killed, frozen and started again.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::rc::Rc;
+
+use futures::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::*;
+use crate::cluster::{Clock, Coordination, CreateMode, SessionPick};
+use crate::reference::host::{Host, Listener, within};
+use crate::sim::SimHost;
+use crate::sim::program::Program;
+
+/// Answers lines in upper case, and a few of them otherwise.
+async fn shout(host: SimHost) -> anyhow::Result<()> {
+    host.log("starting");
+    let mut listener = host.listen(PORT).await?;
+    loop {
+        let (stream, peer) = listener.accept().await?;
+        let talk = talk(host.clone(), stream, peer);
+        host.run(async move { drop(talk.await) });
+    }
+}
+
+const PORT: u16 = 6666;
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn talk(host: SimHost, mut stream: SimStream, peer: SocketAddrV4) -> io::Result<()> {
+    let mut text = String::new();
+    let mut buffer = [0; 64];
+    loop {
+        let length = stream.read(&mut buffer).await?;
+        if length == 0 {
+            return Ok(());
+        }
+        text.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        while let Some((line, rest)) = text.split_once('\n') {
+            let answer = answer(&host, peer, line).await;
+            stream.write_all(format!("{answer}\n").as_bytes()).await?;
+            text = rest.to_owned();
+        }
+    }
+}
+
+async fn answer(host: &SimHost, peer: SocketAddrV4, line: &str) -> String {
+    match line.split_once(' ').unwrap_or((line, "")) {
+        ("who", "") => peer.to_string(),
+        ("wall", "") => host.wall_ms().to_string(),
+        ("sleep", ms) => {
+            let before = host.monotonic();
+            host.sleep(Duration::from_millis(ms.parse().unwrap_or(0))).await;
+            (host.monotonic() - before).as_millis().to_string()
+        }
+        ("keep", text) => {
+            host.disk().append("notes", text.as_bytes()).expect("a disk");
+            "kept".to_owned()
+        }
+        ("notes", "") => {
+            let notes = host.disk().read("notes").expect("a disk");
+            String::from_utf8(notes.unwrap_or_default()).expect("text")
+        }
+        ("ask", address) => match relay(host, address.parse().expect("an address")).await {
+            Ok(answer) => answer,
+            Err(error) => error.kind().to_string(),
+        },
+        ("lock", server) => lock(host.clone(), server.parse().expect("an address")).await,
+        ("luck", purpose) => host.chance(purpose).below(1 << 40).to_string(),
+        ("port", port) => match host.listen(port.parse().expect("a port")).await {
+            Ok(_listener) => "free".to_owned(),
+            Err(error) => error.kind().to_string(),
+        },
+        ("log", text) => {
+            host.log(text);
+            "logged".to_owned()
+        }
+        _ => line.to_uppercase(),
+    }
+}
+
+/// Asks another node within two seconds.
+async fn relay(host: &SimHost, to: SocketAddrV4) -> io::Result<String> {
+    let asked = async {
+        let mut stream = host.connect(to).await?;
+        stream.write_all(b"hello\n").await?;
+        line(&mut stream).await
+    };
+    within(host, 2 * SECOND, asked).await.unwrap_or(Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// Keeps an ephemeral znode for as long as the process and its session live.
+async fn lock(host: SimHost, server: SocketAddrV4) -> String {
+    let session = match host.coordinate(server, Duration::from_secs(6)).await {
+        Ok(session) => session,
+        Err(error) => return error.to_string(),
+    };
+    let made = session.create("/lock", b"mine", CreateMode::Ephemeral).await;
+    let keeper = host.clone();
+    host.run(async move {
+        let state = session.state();
+        let state = session.changed(state).await;
+        keeper.log(&format!("session {state:?}"));
+        session.changed(state).await;
+    });
+    made.map_or_else(|error| error.to_string(), |_| format!("locked by {}", host.wall_ms()))
+}
+
+async fn line(stream: &mut SimStream) -> io::Result<String> {
+    let mut text = Vec::new();
+    let mut byte = [0];
+    loop {
+        match stream.read(&mut byte).await? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            _ if byte == *b"\n" => return Ok(String::from_utf8_lossy(&text).into_owned()),
+            _ => text.push(byte[0]),
+        }
+    }
+}
+
+/// One ZooKeeper server and so many nodes that shout.
+pub async fn shouting(nodes: usize, seed: u64) -> SimCluster {
+    let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(seed));
+    spec.services.insert(Role::Kvrocks, nodes);
+    let topology = spec.topology().unwrap();
+    let program: Program = Rc::new(|host| Box::pin(shout(host)));
+    let residents = topology.nodes.iter().map(|node| {
+        let program = (node.role == Role::Kvrocks).then(|| Rc::clone(&program));
+        spec::resident(node, program)
+    });
+    let residents = residents.collect();
+    let cluster = SimCluster::start(topology, residents, &spec);
+    seconds(5).await;
+    cluster
+}
+
+pub async fn dial(cluster: &SimCluster, node: &str) -> SimStream {
+    cluster.dial(&node.into(), PORT).await.unwrap()
+}
+
+pub async fn say(stream: &mut SimStream, words: &str) -> io::Result<String> {
+    stream.write_all(format!("{words}\n").as_bytes()).await?;
+    line(stream).await
+}
+
+async fn ask(cluster: &SimCluster, node: &str, words: &str) -> String {
+    say(&mut dial(cluster, node).await, words).await.unwrap()
+}
+
+fn node(name: &str) -> NodeName {
+    name.into()
+}
+
+#[test]
+fn a_program_answers_clients_and_other_programs() {
+    crate::sim::run(async {
+        let cluster = shouting(2, 1).await;
+        assert_eq!(ask(&cluster, "kvrocks1", "hello").await, "HELLO");
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        let who = say(&mut stream, "who").await.unwrap();
+        assert!(who.starts_with("10.0.0.254:"), "{who}");
+        assert_eq!(say(&mut stream, "ask 10.0.0.102:6666").await.unwrap(), "HELLO");
+        assert_eq!(say(&mut stream, "ask 10.0.0.101:6666").await.unwrap(), "HELLO", "itself");
+        assert_eq!(say(&mut stream, "ask 10.0.0.102:1").await.unwrap(), "connection refused");
+        assert_eq!(say(&mut stream, "ask 10.0.0.1:2181").await.unwrap(), "timed out");
+        assert_eq!(say(&mut stream, "ask 10.9.9.9:1").await.unwrap(), "timed out");
+        assert_eq!(say(&mut stream, "sleep 250").await.unwrap(), "250");
+        assert_eq!(say(&mut stream, "port 6666").await.unwrap(), "address in use");
+        assert_eq!(say(&mut stream, "port 7").await.unwrap(), "free");
+        let refused = cluster.dial(&node("kvrocks1"), 7).await.map(drop).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        let (lucky, again) = (say(&mut stream, "luck x").await, say(&mut stream, "luck x").await);
+        assert_eq!(lucky.unwrap(), again.unwrap());
+        assert_ne!(
+            ask(&cluster, "kvrocks1", "luck y").await,
+            ask(&cluster, "kvrocks2", "luck y").await
+        );
+    })
+    .unwrap();
+}
+
+#[test]
+fn large_writes_wait_for_their_reader() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        installed(&cluster, &Action::Pause { node: node("kvrocks1") }).await;
+        let text = format!("{}\n", "a".repeat(2_000_000));
+        let much = async {
+            stream.write_all(text.as_bytes()).await.unwrap();
+        };
+        let waited = tokio::time::timeout(5 * SECOND, much).await;
+        assert!(waited.is_err(), "the node reads nothing, so the sender waits");
+        installed(&cluster, &Action::Resume { node: node("kvrocks1") }).await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        stream.write_all(text.as_bytes()).await.unwrap();
+        assert_eq!(line(&mut stream).await.unwrap().len(), 2_000_000);
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_killed_program_loses_all_but_its_disk() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        say(&mut stream, "keep one,").await.unwrap();
+        let luck = say(&mut stream, "luck x").await.unwrap();
+        installed(&cluster, &Action::Kill { node: node("kvrocks1") }).await;
+        let lost = say(&mut stream, "hello").await.unwrap_err().kind();
+        assert!(
+            matches!(lost, io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset),
+            "{lost}"
+        );
+        let again = say(&mut stream, "hello").await.unwrap_err().kind();
+        assert_eq!(again, io::ErrorKind::ConnectionReset, "the write itself seemed to succeed");
+        let again = say(&mut stream, "hello").await.unwrap_err().kind();
+        assert_eq!(again, io::ErrorKind::BrokenPipe);
+        let refused = cluster.dial(&node("kvrocks1"), PORT).await.map(drop).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(cluster.view().await.nodes[&node("kvrocks1")].state, NodeState::Down);
+        installed(&cluster, &Action::Start { node: node("kvrocks1") }).await;
+        seconds(1).await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        say(&mut stream, "keep two").await.unwrap();
+        assert_eq!(say(&mut stream, "notes").await.unwrap(), "one,two");
+        assert_ne!(say(&mut stream, "luck x").await.unwrap(), luck, "another process");
+        installed(&cluster, &Action::Crash { node: node("kvrocks1") }).await;
+        assert!(say(&mut stream, "hello").await.is_err());
+        seconds(1).await;
+        assert_eq!(ask(&cluster, "kvrocks1", "notes").await, "one,two");
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_frozen_program_is_accepted_by_its_kernel_and_reads_before_it_gives_up() {
+    crate::sim::run(async {
+        let cluster = shouting(2, 1).await;
+        let mut asking = dial(&cluster, "kvrocks2").await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        installed(&cluster, &Action::Pause { node: node("kvrocks1") }).await;
+        let mut late = dial(&cluster, "kvrocks1").await;
+        let (silent, relayed) = tokio::join!(
+            tokio::time::timeout(3 * SECOND, say(&mut stream, "sleep 10")),
+            say(&mut asking, "ask 10.0.0.101:6666")
+        );
+        assert!(silent.is_err());
+        assert_eq!(relayed.unwrap(), "timed out", "it accepts and never answers");
+        assert_eq!(cluster.view().await.nodes[&node("kvrocks1")].state, NodeState::Paused);
+        installed(&cluster, &Action::Resume { node: node("kvrocks1") }).await;
+        assert_eq!(line(&mut stream).await.unwrap(), "10");
+        assert_eq!(say(&mut late, "hello").await.unwrap(), "HELLO");
+        // An answer and a timeout that both came meanwhile: the answer is found first.
+        installed(&cluster, &cut(1, both_ways("kvrocks1", "kvrocks2"))).await;
+        asking.write_all(b"ask 10.0.0.101:6666\n").await.unwrap();
+        tokio::time::sleep(SECOND / 10).await;
+        installed(&cluster, &Action::Pause { node: node("kvrocks2") }).await;
+        installed(&cluster, &cut(1, both_ways("kvrocks1", "kvrocks2")).undo().unwrap()).await;
+        seconds(5).await;
+        installed(&cluster, &Action::Resume { node: node("kvrocks2") }).await;
+        assert_eq!(line(&mut asking).await.unwrap(), "timed out", "it connected just then");
+    })
+    .unwrap();
+}
+
+#[test]
+fn cuts_and_severed_connections_act_between_programs() {
+    crate::sim::run(async {
+        let cluster = shouting(2, 1).await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        let action = cut(1, [link("kvrocks1", "kvrocks2")]);
+        installed(&cluster, &action).await;
+        assert_eq!(say(&mut stream, "ask 10.0.0.102:6666").await.unwrap(), "timed out");
+        let proof = installed(&cluster, &action.undo().unwrap()).await;
+        assert!(proof.packets > Some(0), "it was felt: {proof:?}");
+        assert_eq!(say(&mut stream, "ask 10.0.0.102:6666").await.unwrap(), "HELLO");
+        let manner = Manner { refusal: crate::cluster::Refusal::Reset, port: Some(PORT) };
+        let action = cut_so(2, [link("kvrocks1", "kvrocks2")].into(), manner);
+        installed(&cluster, &action).await;
+        assert_eq!(say(&mut stream, "ask 10.0.0.102:6666").await.unwrap(), "connection refused");
+        installed(&cluster, &action.undo().unwrap()).await;
+        let sever = Action::Sever { links: both_ways(CLIENTS, "kvrocks1"), port: Some(PORT) };
+        assert_eq!(installed(&cluster, &sever).await.packets, Some(1));
+        let lost = say(&mut stream, "hello").await.unwrap_err().kind();
+        assert_eq!(lost, io::ErrorKind::ConnectionReset);
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_program_s_session_outlives_its_process_and_dies_of_a_cut() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        let watcher = session(&cluster, "zookeeper1").await;
+        let is_locked = || async { watcher.exists("/lock").await.unwrap().is_some() };
+        let locked = ask(&cluster, "kvrocks1", "lock 10.0.0.1:2181").await;
+        assert!(locked.starts_with("locked"), "{locked}");
+        installed(&cluster, &Action::Kill { node: node("kvrocks1") }).await;
+        seconds(5).await;
+        assert!(is_locked().await, "the session is still open");
+        seconds(3).await;
+        assert!(!is_locked().await, "and has expired by now");
+        installed(&cluster, &Action::Start { node: node("kvrocks1") }).await;
+        seconds(1).await;
+        ask(&cluster, "kvrocks1", "lock 10.0.0.1:2181").await;
+        installed(&cluster, &Action::Stop { node: node("kvrocks1") }).await;
+        assert!(!is_locked().await, "who is asked to end closes its session");
+        installed(&cluster, &Action::Start { node: node("kvrocks1") }).await;
+        seconds(1).await;
+        ask(&cluster, "kvrocks1", "lock 10.0.0.1:2181").await;
+        let action = cut(1, both_ways("kvrocks1", "zookeeper1"));
+        installed(&cluster, &action).await;
+        seconds(5).await;
+        assert!(is_locked().await);
+        seconds(3).await;
+        assert!(!is_locked().await);
+        installed(&cluster, &action.undo().unwrap()).await;
+        let mut again = String::new();
+        for _ in 0..20 {
+            again = ask(&cluster, "kvrocks1", "lock 10.0.0.1:2181").await;
+            if again.starts_with("locked") {
+                break;
+            }
+        }
+        assert!(is_locked().await, "{again}");
+        // A frozen process does not keep its session alive.
+        installed(&cluster, &Action::Pause { node: node("kvrocks1") }).await;
+        seconds(8).await;
+        assert!(!is_locked().await);
+        let expire = Action::Expire { node: node("kvrocks1"), session: SessionPick::Nth(0) };
+        assert!(skipped(&cluster, &expire).await.contains("no ZooKeeper server"));
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_program_s_clocks_can_be_moved_and_its_readings_are_counted() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        let before: i64 = say(&mut stream, "wall").await.unwrap().parse().unwrap();
+        let skew = |clock, by: i64| Action::Skew {
+            node: node("kvrocks1"),
+            clock,
+            by_ns: by * 1_000_000_000,
+        };
+        installed(&cluster, &skew(Clock::Wall, 3_600)).await;
+        let after: i64 = say(&mut stream, "wall").await.unwrap().parse().unwrap();
+        assert!((3_600_000..3_601_000).contains(&(after - before)), "{after} {before}");
+        let proof = installed(&cluster, &skew(Clock::Wall, 3_600).undo().unwrap()).await;
+        assert_eq!(proof.packets, Some(1));
+        stream.write_all(b"sleep 60000\n").await.unwrap();
+        seconds(1).await;
+        installed(&cluster, &skew(Clock::Monotonic, 50)).await;
+        let (slept, took_ms) = timed(line(&mut stream)).await;
+        assert_eq!(slept.unwrap(), "60000", "its own clock says so");
+        assert!((8_500..9_500).contains(&took_ms), "{took_ms}");
+        installed(&cluster, &skew(Clock::Monotonic, 50).undo().unwrap()).await;
+        assert!(say(&mut stream, "hello").await.is_err(), "only a new process heals that");
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_program_s_lines_are_told_to_who_looks_out_for_them() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        let sight =
+            crate::cluster::Sight::Log { nodes: [node("kvrocks1")].into(), pattern: "^two".into() };
+        let id = crate::cluster::LookoutId(1);
+        let lookouts = vec![crate::cluster::Lookout { id, sight }];
+        cluster.prepare(&Needs { lookouts, ..Needs::default() }).await.unwrap();
+        ask(&cluster, "kvrocks1", "log one").await;
+        ask(&cluster, "kvrocks1", "log two three").await;
+        let seen = tokio::time::timeout(SECOND, cluster.observed()).await.unwrap();
+        assert_eq!((&*seen.node, seen.what.as_str()), ("kvrocks1", "two three"));
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_program_that_fails_is_down_and_says_why() {
+    crate::sim::run(async {
+        let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(1));
+        spec.services.insert(Role::Kvrocks, 1);
+        let topology = spec.topology().unwrap();
+        let program: Program = Rc::new(|host: SimHost| {
+            Box::pin(async move {
+                host.run(async { std::future::pending().await });
+                anyhow::bail!("no room")
+            })
+        });
+        let residents = topology.nodes.iter().map(|node| {
+            spec::resident(node, (node.role == Role::Kvrocks).then(|| Rc::clone(&program)))
+        });
+        let residents = residents.collect();
+        let cluster = SimCluster::start(topology, residents, &spec);
+        seconds(3).await;
+        let seen = cluster.view().await.nodes[&node("kvrocks1")].clone();
+        assert_eq!(seen.state, NodeState::Down);
+        assert_eq!(seen.detail, "down: failed: no room");
+        assert_eq!(seen.role, Role::Kvrocks);
+        assert!(cluster.dial(&node("kvrocks1"), PORT).await.is_err());
+        assert_eq!(Ipv4Addr::new(10, 0, 0, 101), cluster.topology().nodes[1].address);
+    })
+    .unwrap();
+}
