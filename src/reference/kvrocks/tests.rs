@@ -1,0 +1,4 @@
+//! The node as a whole, over a host in memory.
+
+mod fleet;
+mod split_brain;
