@@ -353,6 +353,19 @@ impl Route {
     }
 }
 
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(slot) = self.slot {
+            write!(f, "slot {slot}: ")?;
+        }
+        for (position, Hop { node, said, after_us }) in self.hops.iter().enumerate() {
+            let comma = if position > 0 { ", " } else { "" };
+            write!(f, "{comma}{node} said {said} after {:.1} ms", *after_us as f64 / 1e3)?;
+        }
+        Ok(())
+    }
+}
+
 /// What a client tells of a call: how it ended and, if it went from server to server, its way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Completion {
