@@ -91,13 +91,16 @@ mod tests {
         let answers: Vec<Answer> = pairs.iter().filter_map(Answer::of).collect();
         let told: Vec<_> = answers
             .iter()
-            .map(|a| (a.node.as_str(), a.slot, a.start / 1_000_000, a.end / 1_000_000, a.is_write()))
+            .map(|a| {
+                (a.node.as_str(), a.slot, a.start / 1_000_000, a.end / 1_000_000, a.is_write())
+            })
             .collect();
-        let expected = [
-            ("kvrocks3", Some(130), 1_200, 1_500, true),
-            ("kvrocks2", None, 4_000, 4_500, true),
-        ];
-        assert_eq!(told, expected, "a failed operation, and one nobody knows the node of, are left out");
+        let expected =
+            [("kvrocks3", Some(130), 1_200, 1_500, true), ("kvrocks2", None, 4_000, 4_500, true)];
+        assert_eq!(
+            told, expected,
+            "a failed operation, and one nobody knows the node of, are left out"
+        );
         assert_eq!(appends(&pairs[3].0.value).collect::<Vec<_>>(), [(3, 7)]);
     }
 }

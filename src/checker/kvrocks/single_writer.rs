@@ -190,9 +190,7 @@ fn spans(side: Side, writes: &[Answer], evidence: &Evidence) -> Vec<Span> {
 fn owned_first(slot: u16, side: Side, evidence: &Evidence) -> Option<bool> {
     match side {
         Side::Shard(shard) => evidence.first_owner(slot).map(|first| first == shard),
-        Side::Node(node, shard) => {
-            evidence.promotions.first_of(shard).map(|first| first == node)
-        }
+        Side::Node(node, shard) => evidence.promotions.first_of(shard).map(|first| first == node),
     }
 }
 
@@ -205,8 +203,7 @@ fn permits(slot: u16, side: Side, evidence: &Evidence) -> Vec<Permit> {
             .collect(),
         Side::Node(node, shard) => {
             let seen = evidence.promotions.all.iter().filter(|promotion| promotion.to == node);
-            let seen =
-                seen.map(|found| Permit { begun: found.not_before, over: Some(found.seen) });
+            let seen = seen.map(|found| Permit { begun: found.not_before, over: Some(found.seen) });
             let unseen = evidence.promotions.unseen.iter().filter(|u| u.shard == shard);
             let unseen = unseen.flat_map(|unseen| {
                 let permit = || Permit { begun: unseen.from, over: Some(unseen.until) };

@@ -92,6 +92,12 @@ impl Views {
         }
     }
 
+    /// Whether what a controller reads in ZooKeeper is what was written last: a single server has
+    /// no followers that lag.
+    pub fn reads_are_current(&self) -> bool {
+        self.zookeepers.len() < 2
+    }
+
     /// The last version of the topology that a node admitted by then.
     pub fn version_of(&self, node: &NodeName, by: Nanos) -> Option<u64> {
         let known = self.data.iter().take_while(|seen| seen.time <= by);

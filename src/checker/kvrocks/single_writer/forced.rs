@@ -39,9 +39,8 @@ pub(super) fn turns(spans: &[Span], inside_first: bool) -> Vec<Turn> {
     let (mut next, mut left) = ([0usize; 2], [None; 2]);
     loop {
         let other = usize::from(!owner);
-        let waits = |span: &Span| {
-            span.inside != owner && left[other].is_none_or(|left| span.start > left)
-        };
+        let waits =
+            |span: &Span| span.inside != owner && left[other].is_none_or(|left| span.start > left);
         let found = spans[next[other]..].iter().position(waits);
         let Some(offset) = found else { return turns };
         let span = spans[next[other] + offset];
@@ -118,7 +117,11 @@ mod tests {
             let turns = turns(&spans, inside_first);
             let unpaid = first_unpaid(&turns, &mut permits);
             let expected = has_lawful_order(&spans, inside_first, &permits);
-            assert_eq!(unpaid.is_none(), expected, "{spans:?} {inside_first} {permits:?} {turns:?}");
+            assert_eq!(
+                unpaid.is_none(),
+                expected,
+                "{spans:?} {inside_first} {permits:?} {turns:?}"
+            );
             match expected {
                 true => lawful += 1,
                 false => unlawful += 1,

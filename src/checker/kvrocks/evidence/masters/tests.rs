@@ -96,11 +96,8 @@ fn a_node_that_says_its_old_role_under_its_new_version_is_not_believed_once_it_s
 #[test]
 fn documents_tell_masters_and_the_time_before_which_nothing_had_begun() {
     let document = |version: u64, masters: [&str; 2]| {
-        let part = |master: &str| {
-            format!("{{\"nodes\":[{{\"addr\":\"{master}:6666\",\"role\":\"master\"}}]}}")
-        };
-        let parts = masters.map(part).join(",");
-        format!("{{\"version\":{version},\"shards\":[{parts}]}}")
+        let part = |master: &str| format!(r#"{{"master":"{master}","replicas":[],"slots":""}}"#);
+        format!(r#"{{"version":{version},"shards":[{}]}}"#, masters.map(part).join(","))
     };
     check(
         &format!(
