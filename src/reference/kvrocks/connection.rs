@@ -1,43 +1,104 @@
 //! One connection: requests in, replies out, in order.
 
+use std::io;
 use std::net::SocketAddrV4;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use futures::io::{AsyncReadExt, AsyncWriteExt};
+use futures::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use super::dispatch::{Reaction, react};
 use super::node::Node;
+use super::peer::Peer;
+use super::replication::feed;
 use crate::reference::host::Host;
-use crate::resp::{Decoder, Value};
+use crate::resp::{Decoder, ProtocolError, Value};
 
 /// A request may be so long as a whole.
-const LONGEST_REQUEST: usize = 64 << 20;
+pub const LONGEST_REQUEST: usize = 64 << 20;
 
 /// So many bytes of replies wait at most before they are sent and no further request is read.
 const MOST_UNSENT: usize = 64 << 10;
 
+/// Takes a new connection, or refuses it where there are too many.
+pub fn take<H: Host>(node: &Rc<Node<H>>, mut stream: H::Stream, address: SocketAddrV4) {
+    if node.clients.count() >= node.config.borrow().max_clients as usize {
+        node.host.run(async move {
+            let full = Value::Error("ERR max number of clients reached".to_owned());
+            let mut bytes = Vec::new();
+            full.encode(&mut bytes);
+            // Whether they hear it or not, they are not served.
+            let _ = stream.write_all(&bytes).await;
+        });
+        return;
+    }
+    let id = node.clients.add(address);
+    let connected = Connected { node: node.clone(), id };
+    let task = node.host.keep_running(async move {
+        let peer = Peer::new(id, address, connected.node.host.monotonic());
+        talk(&connected.node, stream, peer).await;
+    });
+    node.clients.set_task(id, task);
+}
+
+/// Tells the node when the connection has ended, however it does.
+struct Connected<H: Host> {
+    node: Rc<Node<H>>,
+    id: u64,
+}
+
+impl<H: Host> Drop for Connected<H> {
+    fn drop(&mut self) {
+        self.node.clients.remove(self.id);
+        self.node.lose_import(self.id);
+        self.node.replication.forget(self.id);
+    }
+}
+
 /// Talks until the peer goes or sends what is no RESP.
-pub async fn talk<H: Host>(node: Rc<Node<H>>, mut stream: H::Stream, _peer: SocketAddrV4) {
+async fn talk<H: Host>(node: &Rc<Node<H>>, mut stream: H::Stream, mut peer: Peer) {
     let mut decoder = Decoder::default();
     let mut unsent = Vec::new();
     let mut piece = vec![0; 16 << 10];
     loop {
         let Ok(length @ 1..) = stream.read(&mut piece).await else { return };
         decoder.feed(&piece[..length]);
+        peer.proven = peer.proven.max(peer.replied);
         loop {
-            let words = match decoder.next_command() {
+            let words = match next(&mut decoder) {
                 Ok(Some(words)) => words,
-                Ok(None) if decoder.pending() <= LONGEST_REQUEST => break,
-                Ok(None) => {
-                    let error = "ERR Protocol error: a request of at most 67108864 bytes";
-                    return refuse(&mut stream, unsent, error).await;
-                }
+                Ok(None) => break,
                 Err(error) => {
-                    return refuse(&mut stream, unsent, &format!("ERR {error}")).await;
+                    Value::Error(format!("ERR {error}")).encode(&mut unsent);
+                    // They are told if they still listen; then it is over.
+                    let _ = send(&mut stream, &mut unsent).await;
+                    return;
                 }
             };
-            if !words.is_empty() {
-                answer(&node, &words).encode(&mut unsent);
+            if words.is_empty() {
+                continue;
+            }
+            node.gate.pass().await;
+            match react(node, &mut peer, words) {
+                Reaction::Reply(value) => value.encode(&mut unsent),
+                Reaction::Later(value) => {
+                    // What was answered before must not wait for it.
+                    if send(&mut stream, &mut unsent).await.is_err() {
+                        return;
+                    }
+                    value.await.encode(&mut unsent);
+                }
+                Reaction::Feed(request) => {
+                    if send(&mut stream, &mut unsent).await.is_ok() {
+                        feed(node, stream, decoder, &peer, request).await;
+                    }
+                    return;
+                }
+                Reaction::Close(value) => {
+                    value.encode(&mut unsent);
+                    let _ = send(&mut stream, &mut unsent).await;
+                    return;
+                }
             }
             if unsent.len() > MOST_UNSENT && send(&mut stream, &mut unsent).await.is_err() {
                 return;
@@ -46,40 +107,27 @@ pub async fn talk<H: Host>(node: Rc<Node<H>>, mut stream: H::Stream, _peer: Sock
         if send(&mut stream, &mut unsent).await.is_err() {
             return;
         }
+        peer.replied = node.host.monotonic();
     }
 }
 
-async fn send(
-    stream: &mut (impl futures::io::AsyncWrite + Unpin),
-    unsent: &mut Vec<u8>,
-) -> std::io::Result<()> {
+/// The next request, if all of it is there.
+pub fn next(decoder: &mut Decoder) -> Result<Option<Vec<Bytes>>, ProtocolError> {
+    let request = decoder.next_command()?;
+    if request.is_none() && decoder.pending() > LONGEST_REQUEST {
+        return Err(ProtocolError {
+            expected: "a request of at most 64 MiB",
+            found: "a longer one".to_owned(),
+        });
+    }
+    Ok(request)
+}
+
+async fn send(stream: &mut (impl AsyncWrite + Unpin), unsent: &mut Vec<u8>) -> io::Result<()> {
+    if unsent.is_empty() {
+        return Ok(());
+    }
     stream.write_all(unsent).await?;
     unsent.clear();
     stream.flush().await
-}
-
-async fn refuse(
-    stream: &mut (impl futures::io::AsyncWrite + Unpin),
-    mut unsent: Vec<u8>,
-    error: &str,
-) {
-    Value::Error(error.to_owned()).encode(&mut unsent);
-    // The peer may be gone already; there is nobody else to tell.
-    if send(stream, &mut unsent).await.is_ok() {
-        let _ = stream.close().await;
-    }
-}
-
-fn answer<H: Host>(node: &Node<H>, words: &[Bytes]) -> Value {
-    let name = String::from_utf8_lossy(&words[0]).to_ascii_uppercase();
-    match (name.as_str(), &words[1..]) {
-        ("PING", []) => Value::Simple("PONG".into()),
-        ("PING", [text]) => Value::bulk(text.clone()),
-        ("GET", [key]) => node.values.borrow().get(key).cloned().map_or(Value::Null, Value::Bulk),
-        ("SET", [key, value]) => {
-            node.values.borrow_mut().insert(key.clone(), value.clone());
-            Value::ok()
-        }
-        _ => Value::Error(format!("ERR unknown command `{name}`")),
-    }
 }

@@ -24,6 +24,8 @@ mod set;
 mod sorted_set;
 mod stream;
 mod string;
+#[cfg(test)]
+mod tests;
 mod transaction;
 mod watch;
 
@@ -32,7 +34,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-pub use command::{Command, Keys, lookup, unknown_command};
+pub use command::{Command, Keys, commands, lookup, unknown_command};
 pub use entry::{Content, Entry, StreamId};
 pub use record::{Record, RecordError, Side};
 pub use transaction::Transaction;

@@ -12,7 +12,7 @@ use crate::resp::SLOTS;
 
 use super::slot_range::SlotRange;
 
-pub use saved::{BadSaved, Saved};
+pub use saved::Saved;
 
 /// The length of a node's id.
 pub const ID_LENGTH: usize = 40;

@@ -38,9 +38,20 @@ pub enum Keys {
     },
 }
 
+/// All of them.
+pub fn commands() -> &'static [Command] {
+    table::COMMANDS
+}
+
 /// The command of this name in any case.
 pub fn lookup(name: &[u8]) -> Option<&'static Command> {
     table::COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(name))
+}
+
+/// The names of all commands, in lower case.
+#[cfg(test)]
+pub fn names() -> Vec<&'static str> {
+    table::COMMANDS.iter().map(|command| command.name).collect()
 }
 
 /// What a request is answered whose name nobody knows.

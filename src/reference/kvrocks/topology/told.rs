@@ -61,8 +61,7 @@ impl Topology {
     /// `CLUSTER SLOTS`.
     pub fn told_slots(&self) -> Value {
         let run = |(slots, owner): (super::SlotRange, &Member)| {
-            let mut parts =
-                vec![Value::Int(slots.first().into()), Value::Int(slots.last().into())];
+            let mut parts = vec![Value::Int(slots.first().into()), Value::Int(slots.last().into())];
             parts.push(told_place(owner));
             parts.extend(self.replicas(&owner.id).map(told_place));
             Value::Array(parts)
