@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use futures::future::try_join_all;
 
-use crate::cluster::{Node, Role, Topology};
+use crate::cluster::{Node, Role, Settings, Topology};
 use crate::docker::agent::{Agent, AgentPlan};
 use crate::docker::cluster::fitting::Fittings;
 use crate::docker::cluster::up::check_address;
@@ -17,7 +17,6 @@ use crate::docker::network::Network;
 use crate::docker::node::{self, Hold, Service};
 use crate::docker::outfit::{Outfit, Setting};
 use crate::docker::owner::{Owner, RESULTS};
-use crate::docker::settings::Settings;
 
 /// How a reference server behaves that nobody asks to behave otherwise.
 const AS_SHIPPED: &str = "as-shipped";

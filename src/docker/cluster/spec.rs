@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cluster::{Needs, Role};
+use crate::cluster::{Needs, Role, Settings};
 use crate::docker::cluster::{Limits, UpError};
 use crate::docker::owner::RunId;
-use crate::docker::settings::Settings;
 use crate::docker::subnet::Subnet;
 use crate::reference::{ControllerVariant, NodeVariant, UnknownVariant};
 
