@@ -19,6 +19,8 @@ mod replication;
 mod signal;
 mod slot_range;
 pub mod store;
+#[cfg(test)]
+mod tests;
 mod topology;
 
 use std::convert::Infallible;

@@ -6,6 +6,7 @@ mod links;
 mod lookouts;
 mod processes;
 mod programs;
+mod streams;
 mod toxics;
 
 use std::collections::BTreeSet;
