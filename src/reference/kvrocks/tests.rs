@@ -2,5 +2,4 @@
 
 mod conformance;
 mod fleet;
-mod random;
 mod split_brain;
