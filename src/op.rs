@@ -2,6 +2,8 @@
 
 mod topology;
 
+mod route;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use topology::{ClusterTopology, Migrating, Shard, holds, ranges};
+
+pub use route::{Hop, Route};
 
 use crate::name::Name;
 
@@ -323,33 +327,6 @@ impl Outcome {
             Outcome::Fail(_) => Kind::Fail,
             Outcome::Info(_) => Kind::Info,
         }
-    }
-}
-
-/// One server's word on the way of an operation to its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hop {
-    /// Whom the request went to.
-    pub node: NodeName,
-    /// `ok`, the error as the server put it (`MOVED 130 kvrocks2`), or what became of the connection.
-    pub said: String,
-    /// When that was known, in microseconds since the invocation.
-    pub after_us: u64,
-}
-
-/// The way of an operation through a cluster: one hop for each server asked, the last one decides.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Route {
-    pub hops: Vec<Hop>,
-    /// The hash slot of its key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slot: Option<u16>,
-}
-
-impl Route {
-    /// Who gave the answer that decided, or was asked last.
-    pub fn last(&self) -> Option<&Hop> {
-        self.hops.last()
     }
 }
 
