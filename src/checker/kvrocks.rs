@@ -17,6 +17,8 @@ mod evidence;
 mod lost;
 mod registers;
 mod single_writer;
+#[cfg(test)]
+mod told;
 mod wording;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};

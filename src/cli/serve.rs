@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::{exit, fail};
 use crate::reference::process::{self, LogTo, Process};
-use crate::reference::{NodeVariant, kvrocks};
+use crate::reference::{ControllerVariant, NodeVariant, controller, kvrocks};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -19,6 +19,8 @@ pub struct Arguments {
 enum Server {
     /// A kvrocks node
     Kvrocks(KvrocksArguments),
+    /// A controller of kvrocks nodes
+    Controller(ControllerArguments),
 }
 
 #[derive(Args)]
@@ -36,10 +38,20 @@ struct KvrocksArguments {
     set: Vec<(String, String)>,
 }
 
+#[derive(Args)]
+struct ControllerArguments {
+    /// The controller's config.yaml
+    #[arg(long, short = 'c')]
+    config: PathBuf,
+    #[arg(long, default_value_t)]
+    variant: ControllerVariant,
+}
+
 /// Serves until it is told to end; the exit code.
 pub fn serve(arguments: Arguments) -> i32 {
     let served = match arguments.server {
         Server::Kvrocks(arguments) => serve_kvrocks(&arguments),
+        Server::Controller(arguments) => serve_controller(&arguments),
     };
     match served {
         Ok(()) => exit::VALID,
@@ -56,6 +68,15 @@ fn serve_kvrocks(arguments: &KvrocksArguments) -> anyhow::Result<()> {
     }
     let host = Process::new(arguments.dir.clone(), LogTo::Stdout)?;
     process::run(|| kvrocks::serve(host, config))
+}
+
+/// A controller keeps nothing on its disk.
+fn serve_controller(arguments: &ControllerArguments) -> anyhow::Result<()> {
+    let path = &arguments.config;
+    let config = controller::Config::parse(arguments.variant, &text(path)?)
+        .with_context(|| path.display().to_string())?;
+    let host = Process::without_folder(LogTo::Stderr);
+    process::run(|| controller::serve(host, config))
 }
 
 fn text(path: &Path) -> anyhow::Result<String> {

@@ -1,5 +1,6 @@
 //! Clients of a kvrocks cluster: RESP to its nodes, REST to its controllers.
 
+mod bootstrap;
 mod client;
 mod command;
 mod connection;
@@ -12,6 +13,7 @@ mod slot_map;
 #[cfg(test)]
 mod tests;
 
+pub use bootstrap::{BootstrapError, Wanted, bootstrap};
 pub use client::{Common, Identity, KvrocksClient};
 pub use kind::{CasMode, ClientKind};
 pub use operator::Operator;

@@ -9,8 +9,8 @@ mod command;
 mod config;
 mod connection;
 mod dispatch;
+mod doom;
 mod gate;
-mod journal;
 pub mod log;
 mod migration;
 mod node;
@@ -19,9 +19,17 @@ mod replication;
 mod signal;
 mod slot_range;
 pub mod store;
+#[cfg(test)]
+mod tests;
 mod topology;
 
+use std::convert::Infallible;
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+
 use anyhow::Context;
+use futures::future::{Either, select};
 
 use crate::reference::host::{Host, Listener};
 
@@ -36,13 +44,21 @@ pub async fn serve<H: Host>(host: H, config: Config) -> anyhow::Result<()> {
         host.listen(port).await.with_context(|| format!("cannot listen on port {port}"))?;
     let node = Node::open(host.clone(), config)?;
     node.say("Ready to accept connections");
+    let (accept, doom) = (pin!(accept(&node, &mut listener)), pin!(node.doom.sealed()));
+    match select(doom, accept).await {
+        Either::Left((why, _)) => Err(anyhow::anyhow!(why)),
+        Either::Right((never, _)) => match never {},
+    }
+}
+
+async fn accept<H: Host>(node: &Rc<Node<H>>, listener: &mut H::Listener) -> Infallible {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => connection::take(&node, stream, peer),
+            Ok((stream, peer)) => connection::take(node, stream, peer),
             // Too many open files, or a peer that went before it was taken: the next one may do.
             Err(error) => {
-                node.log(Level::Warning, &format!("Failed to accept a connection: {error}"));
-                host.sleep(std::time::Duration::from_millis(10)).await;
+                node.tell(Level::Warning, &format!("Failed to accept a connection: {error}"));
+                node.host.sleep(Duration::from_millis(10)).await;
             }
         }
     }

@@ -44,14 +44,23 @@ impl Process {
         let named = folder.display().to_string();
         let folder = Folder::open(folder)
             .with_context(|| format!("expected a folder that this user may write to: {named}"))?;
+        Ok(Process::over(folder, log_to))
+    }
+
+    /// A process that keeps nothing; should it try, its files are in the working folder.
+    pub fn without_folder(log_to: LogTo) -> Process {
+        Process::over(Folder::untried(PathBuf::from(".")), log_to)
+    }
+
+    fn over(folder: Folder, log_to: LogTo) -> Process {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let seed = now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32);
-        Ok(Process {
+        Process {
             folder: Rc::new(folder),
             log_to,
             began: Instant::now(),
             chance: Rng::from_seed(seed),
-        })
+        }
     }
 }
 

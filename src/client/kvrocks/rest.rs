@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::slot_map::Addresses;
 use crate::http::{Request, Response};
-use crate::op::{ClusterTopology, Manage, Migrating, Outcome, Shard, Value};
+use crate::op::{ClusterTopology, Manage, Outcome, Value};
 
 /// The namespace and the cluster of every run.
 pub const NAMESPACE: &str = "stormglass";
@@ -111,20 +111,22 @@ pub fn outcome(manage: &Manage, response: &Response, addresses: &Addresses) -> O
 fn done(manage: &Manage, response: &Response, addresses: &Addresses) -> Outcome {
     let body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
     let data = &body["data"];
-    let topology = read_topology(&data["cluster"], addresses);
-    Outcome::Ok(match (manage, topology) {
-        (Manage::Topology, Some(topology)) => topology.to_value(),
-        (Manage::Topology, None) => {
+    let cluster = named(&data["cluster"], addresses);
+    Outcome::Ok(match manage {
+        Manage::Topology if ClusterTopology::read(&cluster).is_some() => {
+            Value::Json(Box::new(cluster))
+        }
+        Manage::Topology => {
             return Outcome::Fail("expected a cluster in the answer".to_owned());
         }
-        (Manage::Migrate { slot, target }, topology) => {
-            Value::Json(Box::new(json!({ "slot": slot, "target": target, "cluster": topology })))
+        Manage::Migrate { slot, target } => {
+            Value::Json(Box::new(json!({ "slot": slot, "target": target, "cluster": cluster })))
         }
-        (Manage::Failover { shard }, _) => {
+        Manage::Failover { shard } => {
             let id = data["new_master_id"].as_str();
             Value::Json(Box::new(json!({ "shard": shard, "new_master_id": id })))
         }
-        (Manage::CreateNamespace { name } | Manage::DeleteNamespace { name }, _) => {
+        Manage::CreateNamespace { name } | Manage::DeleteNamespace { name } => {
             Value::Json(Box::new(json!({ "namespace": name })))
         }
     })
@@ -159,33 +161,23 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Reads the controller's document of a cluster.
-pub fn read_topology(cluster: &Json, addresses: &Addresses) -> Option<ClusterTopology> {
-    let version = cluster["version"].as_u64()?;
-    let shards = cluster["shards"].as_array()?.iter().map(|shard| read_shard(shard, addresses));
-    Some(ClusterTopology { version, shards: shards.collect::<Option<_>>()? })
-}
-
-fn read_shard(shard: &Json, addresses: &Addresses) -> Option<Shard> {
-    let mut read = Shard::default();
-    for node in shard["nodes"].as_array()? {
-        // A node that is none of ours is of no use to anybody here, and shows as a missing one.
-        let Some(name) = addresses.node(node["addr"].as_str()?) else { continue };
-        match node["role"].as_str()? {
-            "master" => read.master = Some(name),
-            _ => read.replicas.push(name),
+/// The controller's document of a cluster, with the nodes' names in place of their hosts and without what
+/// differs from run to run.
+pub fn named(cluster: &Json, addresses: &Addresses) -> Json {
+    let mut named = cluster.clone();
+    let shards = named.get_mut("shards").and_then(Json::as_array_mut);
+    let nodes =
+        shards.into_iter().flatten().filter_map(|shard| shard.get_mut("nodes")?.as_array_mut());
+    for node in nodes.flatten() {
+        let Json::Object(fields) = node else { continue };
+        fields.retain(|name, _| ["addr", "id", "role"].contains(&name.as_str()));
+        let Some(Json::String(address)) = fields.get_mut("addr") else { continue };
+        let port = address.rsplit_once(':').map_or(String::new(), |(_, port)| format!(":{port}"));
+        if let Some(name) = addresses.node(address) {
+            *address = format!("{name}{port}");
         }
     }
-    let ranges = shard["slot_ranges"].as_array()?.iter().map(Json::as_str);
-    read.slots = ranges.collect::<Option<Vec<_>>>()?.join(",");
-    let slot = match &shard["migrating_slot"] {
-        Json::String(slot) if !slot.is_empty() => Some(slot.clone()),
-        Json::Number(slot) => slot.as_u64().map(|slot| slot.to_string()),
-        _ => None,
-    };
-    let target = shard["target_shard_index"].as_u64().and_then(|index| usize::try_from(index).ok());
-    read.migrating = slot.zip(target).map(|(slot, target)| Migrating { slot, target });
-    Some(read)
+    named
 }
 
 #[cfg(test)]
@@ -224,11 +216,13 @@ mod tests {
         assert_eq!(topology.version, 2);
         assert_eq!(topology.shards[0].master, Some("kvrocks1".into()));
         assert_eq!(topology.shards[1].replicas, ["kvrocks4".into()]);
-        assert_eq!(topology.shards[0].slots, "0-99,101-8191");
-        let migrating = Migrating { slot: "101".into(), target: 1 };
-        assert_eq!(topology.shards[0].migrating, Some(migrating));
-        assert_eq!(topology.shards[1].migrating, None);
-        assert_eq!((topology.owner(100), topology.owner(101)), (Some(1), Some(0)));
+        let Value::Json(json) = value else { panic!("a document") };
+        let first = r#"{"addr":"kvrocks1:6666","id":"97eKmon1ZZGqlz4qePwiKf0VKWFNql2WJB9Vpubo","role":"master"}"#;
+        assert_eq!(json["shards"][0]["nodes"][0].to_string(), first);
+        let Outcome::Ok(migrated) = outcome(&MIGRATE, &answer(200, MIGRATING), &addresses()) else {
+            panic!("an ok")
+        };
+        assert_eq!(ClusterTopology::of(&migrated), Some(topology));
     }
 
     #[test]

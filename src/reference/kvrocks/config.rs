@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 
+use super::log::SyncPolicy;
 use crate::reference::NodeVariant;
 
 /// Why a configuration is refused.
@@ -50,8 +51,8 @@ pub struct Config {
     pub is_cluster: bool,
     /// The topology is written to `nodes.conf` and read from there at start.
     pub keeps_topology: bool,
-    /// Each write is on the disk itself before it is acknowledged.
-    pub syncs_writes: bool,
+    /// When writes go to the disk itself.
+    pub sync: SyncPolicy,
     pub serves_stale_data: bool,
     pub max_clients: u32,
     pub migrate_type: MigrateType,
@@ -77,7 +78,7 @@ impl Config {
             port: 6666,
             is_cluster: true,
             keeps_topology: true,
-            syncs_writes: false,
+            sync: SyncPolicy::Never,
             serves_stale_data: true,
             max_clients: 10_000,
             migrate_type: MigrateType::RedisCommand,

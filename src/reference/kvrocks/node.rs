@@ -14,12 +14,13 @@ use anyhow::Context;
 use super::Config;
 use super::clients::Clients;
 use super::cluster::{Cluster, Lease, Standing};
+use super::doom::Doom;
 use super::gate::Gate;
-use super::journal::Journal;
+use super::log::{Log, SyncPolicy};
 use super::migration::Desk;
 use super::replication::Replication;
 use super::signal::Signal;
-use super::store::{Record, Store};
+use super::store::Store;
 use crate::reference::NodeVariant;
 use crate::reference::host::Host;
 
@@ -29,8 +30,8 @@ pub struct Node<H: Host> {
     pub host: H,
     pub config: RefCell<Config>,
     pub store: RefCell<Store>,
-    pub journal: RefCell<Journal>,
-    /// Records have come to the journal.
+    pub log: RefCell<Log>,
+    /// Records have come to the log.
     pub logged: Signal,
     pub cluster: RefCell<Cluster>,
     pub replication: Replication,
@@ -41,10 +42,8 @@ pub struct Node<H: Host> {
     pub began: Duration,
     /// When a controller was last heard that surely heard this node.
     heard: Cell<Option<Duration>>,
-    /// Why the disk takes nothing any more.
-    broken: RefCell<Option<String>>,
-    /// Acknowledged and not logged: what the variant `ack-before-log` is about.
-    unlogged: RefCell<Vec<Vec<Record>>>,
+    /// Why the process must end.
+    pub doom: Doom,
 }
 
 impl<H: Host> Node<H> {
@@ -54,12 +53,13 @@ impl<H: Host> Node<H> {
         let saved = disk::topology(&*disk, &config).context(disk::NODES)?;
         let frozen = disk::frozen(&*disk, &config).context(disk::FROZEN)?;
         let replication = Replication::open(&host).context(disk::HISTORY)?;
+        let recovered = Log::open(disk, config.sync)?;
         let began = host.monotonic();
         let cluster = Cluster::new(config.variant, saved, frozen);
         let node = Rc::new(Node {
             config: RefCell::new(config),
-            store: RefCell::default(),
-            journal: RefCell::default(),
+            store: RefCell::new(recovered.store),
+            log: RefCell::new(recovered.log),
             logged: Signal::default(),
             cluster: RefCell::new(cluster),
             replication,
@@ -68,16 +68,24 @@ impl<H: Host> Node<H> {
             gate: Rc::default(),
             began,
             heard: Cell::new(None),
-            broken: RefCell::default(),
-            unlogged: RefCell::default(),
+            doom: Doom::default(),
             host,
         });
         if !node.is_slave() {
             node.begin_term().context(disk::HISTORY)?;
         }
         node.follow_topology()?;
+        if recovered.cut_off > 0 {
+            node.tell(
+                Level::Warning,
+                &format!("Cut {} bytes of a torn write off the log", recovered.cut_off),
+            );
+        }
         if node.variant() == NodeVariant::AckBeforeLog {
-            node.host.run(write::log_later(node.clone()));
+            node.host.run(write::flush_later(node.clone()));
+        }
+        if node.config.borrow().sync == SyncPolicy::EverySecond {
+            node.host.run(write::sync_often(node.clone()));
         }
         Ok(node)
     }
@@ -112,14 +120,14 @@ impl<H: Host> Node<H> {
     }
 
     /// Writes a line to the log, with the time of day as this process sees it.
-    pub fn log(&self, level: Level, text: &str) {
+    pub fn tell(&self, level: Level, text: &str) {
         let time = jiff::Timestamp::from_millisecond(self.host.wall_ms()).unwrap_or_default();
         let time = time.strftime("%Y%m%d %H:%M:%S%.3f");
         self.host.log(&format!("{}{time} {text}", level.letter()));
     }
 
     pub fn say(&self, text: &str) {
-        self.log(Level::Info, text);
+        self.tell(Level::Info, text);
     }
 }
 

@@ -21,7 +21,11 @@ impl Folder {
         let trial = path.join(".writable");
         File::create(&trial)?;
         fs::remove_file(&trial)?;
-        Ok(Folder { path, open: RefCell::default() })
+        Ok(Folder::untried(path))
+    }
+
+    pub fn untried(path: PathBuf) -> Folder {
+        Folder { path, open: RefCell::default() }
     }
 
     fn with<T>(&self, file: &str, act: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {

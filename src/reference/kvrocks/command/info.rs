@@ -64,7 +64,7 @@ fn section<H: Host>(node: &Node<H>, name: &str) -> String {
         }
         _ => {
             let mut lines = Lines::of("Keyspace");
-            lines.put("sequence", node.journal.borrow().last());
+            lines.put("sequence", node.log.borrow().sequence());
             lines.0
         }
     }
@@ -86,7 +86,7 @@ fn server<H: Host>(node: &Node<H>) -> String {
 
 fn replication<H: Host>(node: &Node<H>) -> String {
     let mut lines = Lines::of("Replication");
-    let last = node.journal.borrow().last();
+    let last = node.log.borrow().sequence();
     let is_slave = match node.standing() {
         Standing::Slave { of } => {
             let (host, port) = of.map_or(Default::default(), |master| (master.host, master.port));

@@ -6,7 +6,7 @@ use crate::reference::kvrocks::node::Node;
 use crate::resp::Value;
 
 pub fn role<H: Host>(node: &Node<H>) -> Value {
-    let last = node.journal.borrow().last().to_string();
+    let last = node.log.borrow().sequence().to_string();
     match node.standing() {
         Standing::Slave { of } => {
             let (host, port) = of.map_or(Default::default(), |master| (master.host, master.port));

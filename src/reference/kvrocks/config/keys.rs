@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::{Config, ConfigError, MigrateType};
+use crate::reference::kvrocks::log::SyncPolicy;
 
 /// Keys that the real program has and this node does not heed, with those of whole families.
 const UNHEEDED: &str = "bind unixsocket unixsocketperm workers daemonize supervised pidfile dir backup-dir \
@@ -23,7 +24,7 @@ const UNHEEDED_FAMILIES: &[&str] =
 
 /// Keys that are read at the start only.
 const FIXED: &str = "bind port workers daemonize supervised pidfile dir tcp-backlog cluster-enabled \
-    unixsocket unixsocketperm slave-read-only db-name rename-command lease-ms";
+    unixsocket unixsocketperm slave-read-only db-name rename-command lease-ms rocksdb.write_options.sync";
 
 pub fn is_fixed(key: &str) -> bool {
     FIXED.split_whitespace().any(|fixed| fixed == key)
@@ -41,7 +42,7 @@ pub fn apply(config: &mut Config, key: &str, value: &str) -> Result<(), ConfigEr
         "port" => config.port = given.number(1..=u16::MAX)?,
         "cluster-enabled" => config.is_cluster = given.yes_or_no()?,
         "persist-cluster-nodes-enabled" => config.keeps_topology = given.yes_or_no()?,
-        "rocksdb.write_options.sync" => config.syncs_writes = given.yes_or_no()?,
+        SyncPolicy::KEY => config.sync = given.sync_policy()?,
         "slave-serve-stale-data" => config.serves_stale_data = given.yes_or_no()?,
         "maxclients" => config.max_clients = given.number(1..=1_000_000)?,
         "migrate-type" => config.migrate_type = given.migrate_type()?,
@@ -77,7 +78,7 @@ pub fn shown(config: &Config) -> impl Iterator<Item = (&'static str, String)> {
         ("port", config.port.to_string()),
         ("cluster-enabled", yes_or_no(config.is_cluster)),
         ("persist-cluster-nodes-enabled", yes_or_no(config.keeps_topology)),
-        ("rocksdb.write_options.sync", yes_or_no(config.syncs_writes)),
+        (SyncPolicy::KEY, config.sync.to_string()),
         ("slave-serve-stale-data", yes_or_no(config.serves_stale_data)),
         ("maxclients", config.max_clients.to_string()),
         ("migrate-type", migrate_type.to_owned()),
@@ -125,6 +126,10 @@ impl Given<'_> {
         number.ok_or_else(|| {
             self.refuse(format_args!("a number from {} to {}", range.start(), range.end()))
         })
+    }
+
+    fn sync_policy(&self) -> Result<SyncPolicy, ConfigError> {
+        self.value.parse().map_err(|_| self.refuse("yes, everysec or no"))
     }
 
     fn migrate_type(&self) -> Result<MigrateType, ConfigError> {

@@ -17,6 +17,9 @@ use crate::reference::kvrocks::store::Record;
 /// The catch-up ends after so many rounds at the latest, however far behind it is.
 const MOST_ROUNDS: usize = 10;
 
+/// So many bytes of the log are looked at together.
+const READ_AT_ONCE: usize = 256 << 10;
+
 const IMPORT_FAILED: &str = "failed to set import status on destination node";
 
 pub struct Job<H: Host> {
@@ -90,7 +93,7 @@ impl<H: Host> Job<H> {
     /// All of the slots as of now; what comes later is caught up with.
     fn snapshot(&mut self) -> Snapshot {
         self.node.settle();
-        self.position = self.node.journal.borrow().last();
+        self.position = self.node.log.borrow().sequence();
         let (store, now_ms) = (self.node.store.borrow(), self.node.host.wall_ms());
         let slots = self.slots.slots();
         match self.migrate_type {
@@ -163,7 +166,7 @@ impl<H: Host> Job<H> {
         let mut parcel = Parcel::new(self.migrate_type);
         for round in 1..=MOST_ROUNDS {
             let limit = self.node.config.borrow().migrate_sequence_gap;
-            let last = self.node.journal.borrow().last();
+            let last = self.node.log.borrow().sequence();
             let gap = last.saturating_sub(self.position);
             if gap <= limit {
                 self.say(&format!(
@@ -181,7 +184,7 @@ impl<H: Host> Job<H> {
         self.say(&format!("Setting forbidden slot(s) {slots}"));
         self.node.settle();
         self.node.cluster.borrow_mut().forbid(slots);
-        let (from, last) = (self.position, self.node.journal.borrow().last());
+        let (from, last) = (self.position, self.node.log.borrow().sequence());
         if last > from {
             self.send_changes(&mut parcel, last).await?;
             self.say(&format!(
@@ -199,17 +202,16 @@ impl<H: Host> Job<H> {
             return Err("there is no connection to the destination node".to_owned());
         };
         while self.position < last {
-            let batch = node.journal.borrow().after(self.position);
-            let Ok(Some(batch)) = batch else {
-                return Err(format!("the log does not hold sequence {}", self.position + 1));
-            };
-            for record in batch.records.iter().filter(|record| concerns(record, slots)) {
-                if record.key().is_none() {
-                    return Err("key migration stopped: all keys were deleted".to_owned());
+            let batches = node.log.borrow().read(self.position, READ_AT_ONCE);
+            for batch in batches.map_err(|why| why.to_string())? {
+                for record in batch.records.iter().filter(|record| concerns(record, slots)) {
+                    if record.key().is_none() {
+                        return Err("key migration stopped: all keys were deleted".to_owned());
+                    }
+                    parcel.put_change(&node, courier, record).await?;
                 }
-                parcel.put_change(&node, courier, record).await?;
+                self.position = batch.last();
             }
-            self.position = batch.last();
         }
         parcel.send(&node, courier).await
     }
@@ -270,7 +272,7 @@ impl<H: Host> Job<H> {
     }
 
     fn warn(&self, text: &str) {
-        self.node.log(Level::Error, &format!("[migrate] {text}"));
+        self.node.tell(Level::Error, &format!("[migrate] {text}"));
     }
 }
 

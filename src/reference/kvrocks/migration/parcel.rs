@@ -48,7 +48,9 @@ impl Parcel {
         encode_command(command, &mut self.bytes);
         self.commands += 1;
         self.sent.entries += 1;
-        match self.commands >= node.config.borrow().migrate_pipeline_size as usize {
+        // In a line of its own: the configuration must not be borrowed while this waits.
+        let is_full = self.commands >= node.config.borrow().migrate_pipeline_size as usize;
+        match is_full {
             true => self.send(node, courier).await,
             false => Ok(()),
         }
@@ -62,7 +64,8 @@ impl Parcel {
     ) -> Result<(), String> {
         record.encode(&mut self.bytes);
         self.sent.entries += 1;
-        match self.bytes.len() as u64 >= node.config.borrow().migrate_batch_size {
+        let is_full = self.bytes.len() as u64 >= node.config.borrow().migrate_batch_size;
+        match is_full {
             true => self.send(node, courier).await,
             false => Ok(()),
         }

@@ -35,9 +35,9 @@ impl<H: Host> Node<H> {
     pub fn lose_import(&self, peer: u64) {
         let lost = self.cluster.borrow_mut().lose_import(peer);
         let Some(slots) = lost else { return };
-        self.log(Level::Error, &format!("[import] The source of slot(s) {slots} is gone"));
+        self.tell(Level::Error, &format!("[import] The source of slot(s) {slots} is gone"));
         if let Err(why) = self.delete(slots) {
-            self.log(Level::Error, &why);
+            self.tell(Level::Error, &why);
         }
     }
 

@@ -19,7 +19,7 @@ impl<H: Host> Node<H> {
     /// A topology was taken; the data of these slots are not this node's any more.
     pub fn take_topology(self: &Rc<Self>, left: Vec<u16>) -> Reaction {
         if let Err(wrong) = self.keep_topology().and_then(|()| self.keep_frozen()) {
-            self.log(Level::Error, &format!("{wrong:#}"));
+            self.tell(Level::Error, &format!("{wrong:#}"));
             return Reaction::error(format!("ERR {wrong:#}"));
         }
         let dropped_dead_link = match self.follow_topology() {
@@ -72,7 +72,7 @@ impl<H: Host> Node<H> {
     /// From here on the records are this node's own.
     pub fn begin_term(&self) -> anyhow::Result<()> {
         self.settle();
-        let last = self.journal.borrow().last();
+        let last = self.log.borrow().sequence();
         self.replication.begin_term(&self.host, last)
     }
 }

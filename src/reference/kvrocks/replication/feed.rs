@@ -11,8 +11,8 @@ use futures::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::{Replica, frame};
 use crate::reference::host::{Host, within};
 use crate::reference::kvrocks::connection::next;
-use crate::reference::kvrocks::journal::Gone;
-use crate::reference::kvrocks::node::Node;
+use crate::reference::kvrocks::log::Unreadable;
+use crate::reference::kvrocks::node::{Level, Node};
 use crate::reference::kvrocks::peer::Peer;
 use crate::reference::kvrocks::store::Record;
 use crate::resp::{Decoder, Value};
@@ -83,10 +83,10 @@ struct Opening {
 /// What is sent first, and the sequence number that the slave has with it.
 fn open<H: Host>(node: &Node<H>, request: &FeedRequest) -> (Opening, u64) {
     node.settle();
-    let (journal, history) = (node.journal.borrow(), node.replication.history.borrow());
-    let (last, term) = (journal.last(), history.term());
+    let (log, history) = (node.log.borrow(), node.replication.history.borrow());
+    let (last, term) = (log.written(), history.term());
     let FeedRequest { term: theirs, sequence } = request;
-    if history.holds(theirs, *sequence, last) && journal.after(*sequence).is_ok() {
+    if history.holds(theirs, *sequence, last) && log.read(*sequence, 1).is_ok() {
         node.replication.partial_syncs.set(node.replication.partial_syncs.get() + 1);
         let line = format!("CONTINUE {term} {last}");
         return (Opening { line, snapshot: None }, *sequence);
@@ -118,8 +118,11 @@ async fn send<H: Host>(
     loop {
         let seen = node.logged.count();
         let mut bytes = Vec::new();
-        // A slave whose place is gone gets all of the data when it comes again.
-        let Ok(()) = collect(node, &mut position, &mut bytes) else { return Ok(()) };
+        if let Err(why) = collect(node, &mut position, &mut bytes) {
+            // If its place is gone, it gets all of the data when it comes again.
+            node.tell(Level::Warning, &format!("[replication] A slave cannot be fed: {why}"));
+            return Ok(());
+        }
         if bytes.is_empty() {
             let news = within(&node.host, PING_EACH, node.logged.after(seen)).await;
             if news.is_some() {
@@ -147,12 +150,13 @@ fn parts(mut records: &[Record]) -> impl Iterator<Item = &[Record]> {
     })
 }
 
-fn collect<H: Host>(node: &Node<H>, position: &mut u64, bytes: &mut Vec<u8>) -> Result<(), Gone> {
-    let journal = node.journal.borrow();
-    while bytes.len() < MOST_UNSENT
-        && let Some(batch) = journal.after(*position)?
-    {
-        frame::records(&batch, bytes);
+fn collect<H: Host>(
+    node: &Node<H>,
+    position: &mut u64,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Unreadable> {
+    for batch in node.log.borrow().read(*position, MOST_UNSENT)? {
+        frame::batch(&batch, bytes);
         *position = batch.last();
     }
     Ok(())

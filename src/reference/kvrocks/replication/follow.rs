@@ -12,6 +12,7 @@ use super::frame::Frame;
 use crate::reference::NodeVariant;
 use crate::reference::host::{Host, within};
 use crate::reference::kvrocks::connection::next;
+use crate::reference::kvrocks::log::Batch;
 use crate::reference::kvrocks::node::{Level, Node};
 use crate::reference::kvrocks::store::Record;
 use crate::resp::{Decoder, Value, encode_command};
@@ -30,7 +31,7 @@ pub async fn follow<H: Host>(node: Rc<Node<H>>, address: String) {
         let ended = attempt(&node, &address, was_up).await;
         was_up |= node.replication.is_linked();
         node.replication.link.set(Link { heard: node.replication.link().heard, ..Link::default() });
-        node.log(Level::Warning, &format!("[replication] The master {address}: {ended}"));
+        node.tell(Level::Warning, &format!("[replication] The master {address}: {ended}"));
         node.host.sleep(RETRY_AFTER).await;
     }
 }
@@ -53,7 +54,7 @@ struct Slave<H: Host> {
     wire: Wire<H>,
     /// What has come of all the data so far, with the term and the last sequence number of it.
     snapshot: Option<(String, u64, Vec<Record>)>,
-    /// The variant `replica-gap` takes records up to this one for known.
+    /// The variant `replica-gap` misses what was written up to here while it was not connected.
     gap_to: u64,
 }
 
@@ -101,7 +102,7 @@ async fn connect<H: Host>(
 fn place<H: Host>(node: &Node<H>) -> (String, u64) {
     node.settle();
     let term = node.replication.history.borrow().term().to_owned();
-    (term, node.journal.borrow().last())
+    (term, node.log.borrow().sequence())
 }
 
 impl<H: Host> Slave<H> {
@@ -112,7 +113,7 @@ impl<H: Host> Slave<H> {
 
     /// Records of this term follow behind those that are here.
     fn enter(&self, term: &str) -> Result<(), String> {
-        let last = self.node.journal.borrow().last();
+        let last = self.node.log.borrow().sequence();
         let mut history = self.node.replication.history.borrow_mut();
         history.enter(&self.node.host, term, last).map_err(|wrong| format!("{wrong:#}"))
     }
@@ -125,7 +126,7 @@ impl<H: Host> Slave<H> {
         }
         let is_still = self.snapshot.is_some();
         if !is_still {
-            let last = self.node.journal.borrow().last().to_string();
+            let last = self.node.log.borrow().sequence().to_string();
             self.wire.send(&["REPLCONF", "ACK", &last]).await?;
         }
         if is_syncing && !is_still {
@@ -148,24 +149,22 @@ impl<H: Host> Slave<H> {
                 let Some((term, last, records)) = self.snapshot.take() else { return Ok(()) };
                 self.node.restart(&term, last, records)
             }
-            (Frame::Records { first, records }, None) => self.append(first, records),
-            (Frame::Records { .. }, Some(_)) => Err("records came within a snapshot".to_owned()),
+            (Frame::Batch(batch), None) => self.append(batch),
+            (Frame::Batch(_), Some(_)) => Err("a batch came within a snapshot".to_owned()),
             (_, None) => Err("a snapshot came that was not asked for".to_owned()),
         }
     }
 
-    fn append(&self, first: u64, records: Vec<Record>) -> Result<(), String> {
-        let expected = self.node.journal.borrow().last() + 1;
-        if first != expected {
-            return Err(format!("expected sequence {expected}, found {first}"));
+    fn append(&self, batch: Batch) -> Result<(), String> {
+        if batch.first <= self.gap_to {
+            return Ok(());
         }
-        let is_skipped = first <= self.gap_to;
-        let nothing = || Record::ClearSlots { first: 1, last: 0 };
-        let records = match is_skipped {
-            true => records.iter().map(|_| nothing()).collect(),
-            false => records,
-        };
-        self.node.replicate(records)
+        let expected = self.node.log.borrow().sequence() + 1;
+        let may_miss_some = self.node.variant() == NodeVariant::ReplicaGap;
+        if batch.first != expected && !may_miss_some {
+            return Err(format!("expected sequence {expected}, found {}", batch.first));
+        }
+        self.node.replicate(batch)
     }
 }
 

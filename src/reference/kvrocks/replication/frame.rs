@@ -2,18 +2,15 @@
 
 use bytes::Bytes;
 
-use crate::reference::kvrocks::journal::Batch;
+use crate::reference::kvrocks::log::Batch;
 use crate::reference::kvrocks::store::Record;
 use crate::resp::encode_command;
 
 /// One message of the stream.
 #[derive(Debug, PartialEq)]
 pub enum Frame {
-    /// Records that hold together, and the sequence number of the first.
-    Records {
-        first: u64,
-        records: Vec<Record>,
-    },
+    /// One write.
+    Batch(Batch),
     /// A part of all the data.
     Snapshot(Vec<Record>),
     /// That was all.
@@ -21,14 +18,15 @@ pub enum Frame {
     Ping,
 }
 
-const RECORDS: &[u8] = b"records";
+const BATCH: &[u8] = b"batch";
 const SNAPSHOT: &[u8] = b"snapshot";
 const SNAPSHOT_END: &[u8] = b"snapshot-end";
 const PING: &[u8] = b"ping";
 
-pub fn records(batch: &Batch, out: &mut Vec<u8>) {
-    let first = batch.first.to_string();
-    encode_command(&[RECORDS, first.as_bytes(), &encoded(&batch.records)], out);
+pub fn batch(batch: &Batch, out: &mut Vec<u8>) {
+    let mut bytes = Vec::new();
+    batch.encode(&mut bytes);
+    encode_command(&[BATCH, &bytes], out);
 }
 
 pub fn snapshot(records: &[Record], out: &mut Vec<u8>) {
@@ -54,15 +52,15 @@ impl Frame {
         let found =
             || String::from_utf8_lossy(words.first().map_or(&[][..], |word| word)).into_owned();
         match words {
-            [name, first, bytes] if name == RECORDS => {
-                let first = std::str::from_utf8(first).ok().and_then(|first| first.parse().ok());
-                let first = first.ok_or("a sequence number was expected")?;
-                Ok(Frame::Records { first, records: decoded(bytes)? })
+            [name, bytes] if name == BATCH => {
+                let mut rest: &[u8] = bytes;
+                let batch = Batch::decode(&mut rest).map_err(|wrong| wrong.to_string())?;
+                Ok(Frame::Batch(batch))
             }
             [name, bytes] if name == SNAPSHOT => Ok(Frame::Snapshot(decoded(bytes)?)),
             [name] if name == SNAPSHOT_END => Ok(Frame::SnapshotEnd),
             [name] if name == PING => Ok(Frame::Ping),
-            _ => Err(format!("records, a snapshot or a ping was expected, and came `{}`", found())),
+            _ => Err(format!("a batch, a snapshot or a ping was expected, and came `{}`", found())),
         }
     }
 }
