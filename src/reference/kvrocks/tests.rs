@@ -1,6 +1,10 @@
 //! The node as a whole, over a host in memory.
 
 mod fleet;
+mod freeze;
+mod lease;
 mod migration;
 mod replication;
+mod restart;
 mod split_brain;
+mod variants;
