@@ -11,4 +11,5 @@ mod replay;
 mod robustness;
 mod tree;
 mod variants;
+mod whole;
 mod zookeeper;

@@ -13,9 +13,9 @@ use super::data_node::{self, Memory, Told};
 use super::desk::Desk;
 use super::zookeeper::Zookeeper;
 use crate::http::{HttpError, Method, Request, Response, send};
-use crate::reference::ControllerVariant;
 use crate::reference::controller::{Config, serve};
 use crate::reference::testing::{self, Machine, Process};
+use crate::reference::{ControllerVariant, NodeVariant, kvrocks};
 
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 99);
 
@@ -84,6 +84,19 @@ impl Lab {
         self.start(last, |place| data_node::serve(place, address(last), memory));
     }
 
+    /// A real one of ours, of which `node` knows nothing.
+    pub fn start_kvrocks(&self, last: u8) {
+        let pairs = [
+            ("port", "6666"),
+            ("cluster-enabled", "yes"),
+            ("persist-cluster-nodes-enabled", "yes"),
+            ("migrate-type", "raw-key-value"),
+        ];
+        let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let config = kvrocks::Config::from_pairs(NodeVariant::AsShipped, pairs).expect("sound");
+        self.start(last, |place| kvrocks::serve(place, config));
+    }
+
     pub fn node(&self, last: u8) -> Memory {
         self.nodes.borrow()[&last].clone()
     }
@@ -112,8 +125,12 @@ impl Lab {
         }
     }
 
+    pub fn raw_log(&self, last: u8) -> Vec<String> {
+        self.processes.borrow()[&last].log()
+    }
+
     pub fn log(&self, last: u8) -> Vec<Value> {
-        let lines = self.processes.borrow()[&last].log();
+        let lines = self.raw_log(last);
         lines.iter().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
@@ -179,12 +196,16 @@ impl Lab {
     /// The six with a cluster `ns0/c0` of two shards that all nodes know.
     pub async fn with_cluster(variant: ControllerVariant) -> Lab {
         let lab = Lab::six(variant).await;
-        lab.post(22, "/api/v1/namespaces", r#"{"namespace":"ns0"}"#).await;
-        let body = r#"{"name":"c0","nodes":["10.0.0.31:6666","10.0.0.32:6666","10.0.0.33:6666","10.0.0.34:6666"],"replicas":2}"#;
-        let answer = lab.post(22, "/api/v1/namespaces/ns0/clusters", body).await;
-        assert_eq!(answer.status, 201, "{}", answer.text());
+        lab.create_cluster().await;
         lab.until_pushed(1).await;
         lab
+    }
+
+    pub async fn create_cluster(&self) {
+        self.post(22, "/api/v1/namespaces", r#"{"namespace":"ns0"}"#).await;
+        let body = r#"{"name":"c0","nodes":["10.0.0.31:6666","10.0.0.32:6666","10.0.0.33:6666","10.0.0.34:6666"],"replicas":2}"#;
+        let answer = self.post(22, "/api/v1/namespaces/ns0/clusters", body).await;
+        assert_eq!(answer.status, 201, "{}", answer.text());
     }
 
     /// Until all four nodes have this version or a higher one.

@@ -155,7 +155,7 @@ fn followers_of_variants_that_bind_writes_to_the_office_only_redirect_them() {
             let location = Some("http://10.0.0.22:9379/api/v1/namespaces");
             assert_eq!(answer.header("location"), location);
             assert_eq!(lab.zookeeper.text("/kvrocks/metadata/other"), "");
-            assert_eq!(lab.get(21, C0).await.header("location").is_some(), true);
+            assert!(lab.get(21, C0).await.header("location").is_some());
         });
     }
 }
