@@ -13,12 +13,15 @@ mod lanes;
 mod page;
 mod plot_data;
 mod rate;
+mod redirects;
 mod results;
 mod scatter;
+mod slots;
 mod steps;
 mod terminal;
 mod timeline;
 mod triggers;
+mod versions;
 mod words;
 
 pub use clocks::{ClockMove, Reading, clocks};

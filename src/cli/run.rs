@@ -135,7 +135,7 @@ impl From<PlayError> for Broken {
     fn from(error: PlayError) -> Broken {
         match error {
             PlayError::Options(_) => Broken::usage(error),
-            PlayError::Prepare(_) => Broken::infrastructure(error),
+            PlayError::Prepare(_) | PlayError::Bootstrap(_) => Broken::infrastructure(error),
         }
     }
 }

@@ -13,6 +13,9 @@ mod hits;
 mod nemesis_log;
 mod nodes;
 mod plots;
+mod redirects;
+mod slots;
+mod versions;
 
 use base64::Engine;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -21,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 use super::digest::Digest;
 use super::headline::headline;
 use super::plot_data::PlotData;
+use super::slots::Slots;
 use super::timeline::Timeline;
 use super::{Results, words};
 use crate::checker::Anomaly;
@@ -56,19 +60,21 @@ struct Page<'a> {
     digest: Digest<'a>,
     /// All anomalies with the name of the checker that found each.
     anomalies: Vec<(&'a str, &'a Anomaly)>,
+    slots: Slots,
 }
 
 /// The whole report. The same input gives the same bytes.
 pub fn html(results: &Results, history: &History, input: &ReportInput) -> String {
     let digest = Digest::of(history);
-    let anomalies = results
+    let anomalies: Vec<(&str, &Anomaly)> = results
         .checkers
         .iter()
         .flat_map(|finding| {
             finding.anomalies.iter().map(|anomaly| (finding.name.as_str(), anomaly))
         })
         .collect();
-    Page { results, input, digest, anomalies }.markup().into_string()
+    let slots = Slots::of(&digest, &anomalies);
+    Page { results, input, digest, anomalies, slots }.markup().into_string()
 }
 
 impl Page<'_> {
@@ -98,6 +104,7 @@ impl Page<'_> {
                     @if faults::is_shown(self) { a href="#faults" { "Faults" } }
                     @if !self.results.hits.is_empty() { a href="#hits" { "Hits" } }
                     @if self.results.failovers.is_some() { a href="#failovers" { "Failovers" } }
+                    @if self.slots.count > 0 { a href="#slots" { "Slots" } }
                     @if !self.results.clocks.is_empty() { a href="#clocks" { "Clocks" } }
                     a href="#checkers" { "Checkers" }
                     a href="#nodes" { "Nodes" }
@@ -120,6 +127,9 @@ impl Page<'_> {
             (anomalies::anomalies(self, &timelines))
             (faults::faults(self))
             (hits::hits(self))
+            (slots::slots(self, &self.slots))
+            (versions::versions(self))
+            (redirects::redirects(self))
             (failovers::failovers(self))
             (clocks::clocks(self))
             (checkers::checkers(self))

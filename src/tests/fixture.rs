@@ -2,6 +2,7 @@
 //!
 //! They are no simulation: latencies and losses are drawn, and values follow one order per key.
 
+mod kvrocks;
 mod nemesis;
 mod storm;
 mod workload;
@@ -106,6 +107,38 @@ pub fn storm() -> Run {
                    cut is indeterminate; pause-on-log did not act: it was never begun"
         .into();
     run
+}
+
+/// Slots of a kvrocks cluster that migrate, and one that two nodes write for a while.
+pub fn split_brain() -> Run {
+    let (history, ops) = kvrocks::history();
+    let anomaly = Anomaly {
+        kind: "split-brain".into(),
+        summary: "slot 130 was written at kvrocks1 and kvrocks3 at the same time from 24.500 s to \
+                  27.000 s: 41 writes and 44 writes were acknowledged, 44 of them lost, both under \
+                  topology version 6"
+            .into(),
+        details: vec!["the destination had applied SUCCESS, and its reply was lost".into()],
+        key: Some("3".into()),
+        nodes: vec!["kvrocks1".into(), "kvrocks3".into()],
+        ops,
+        from: kvrocks::SPLIT.0,
+        to: kvrocks::SPLIT.1,
+    };
+    let mut results = results(&PLAIN, &history, &[]);
+    (results.verdict, results.exit_code) = ("invalid".into(), 1);
+    results.why = anomaly.summary.clone();
+    results.workload = "kvrocks/migration".into();
+    results.nemesis = "reply-loss".into();
+    results.variant.insert("controller".into(), "as-shipped".into());
+    results.checkers.push(Finding {
+        name: "single-writer".into(),
+        verdict: Verdict::Invalid,
+        why: "1,204 acknowledged writes in 3 slots: one slot had two writers".into(),
+        anomalies: vec![anomaly],
+        figures: BTreeMap::from([("slots".into(), 3.0), ("lost".into(), 44.0)]),
+    });
+    Run { results, history, scenario: scenario(&PLAIN), environment: environment() }
 }
 
 pub fn hostile() -> Run {

@@ -5,7 +5,7 @@
 //! made a little smaller), `out-dark.png`, `out-390.png`,
 //! `out-390-dark.png`, and the whole page as `out-whole.png`, `out-whole-dark.png`, `out-whole-390.png`;
 //! of the report that `STORMGLASS_REPORT=report.html` names, or else of a made-up invalid run and, as
-//! `out-storm.png` and so on, of one under faults of every kind.
+//! `out-storm.png` and so on, of one under faults of every kind, and `out-split.png` of one with a split brain.
 
 mod browser;
 
@@ -66,6 +66,34 @@ fn a_run_under_every_kind_of_fault_shows_what_each_did() {
             let height = browser.evaluate(&height).as_f64().unwrap_or(0.0);
             assert!(height > 5.0, "a mark of {family} is {height} px high");
         }
+    }
+}
+
+#[test]
+fn a_split_brain_shows_who_took_writes_of_the_slot_and_under_which_version() {
+    let Some(mut browser) = browser() else { return };
+    let html = fixture::split_brain().html();
+    assert!(html.len() < 900_000, "{} bytes", html.len());
+    for (size, theme) in [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (NARROW, "dark")] {
+        browser.open(&html, size, theme);
+        assert_sound(&mut browser, size);
+        assert_plots_are_drawn(&mut browser);
+        for (section, told) in [
+            ("#slots", "Slot 130 anomaly"),
+            ("#slots", "asked for 4 times"),
+            ("#topology", "the controllers"),
+            ("#redirects", "MOVED"),
+            ("#redirects", "TRYAGAIN"),
+            ("#anomaly-1", "slot 130 was written at kvrocks1 and kvrocks3"),
+        ] {
+            let shown = text(&mut browser, section);
+            assert!(shown.contains(told), "{section}: {shown}");
+        }
+        let lanes = "[...document.querySelectorAll('#slots .lane path.stretch.leads')]\
+            .filter(path => path.getBoundingClientRect().height > 5).length";
+        assert!(browser.evaluate(lanes).as_u64() >= Some(2), "both writers have a lane");
+        let line = "document.querySelector('#topology path.line-1').getBoundingClientRect().height";
+        assert!(browser.evaluate(line).as_f64() > Some(40.0), "the versions go up");
     }
 }
 
@@ -180,6 +208,8 @@ fn pictures_are_made_on_request() {
             let stem = path.file_stem().expect("the path names a file").to_string_lossy();
             let storm = path.with_file_name(format!("{stem}-storm.png"));
             pictures(&mut browser, &fixture::storm().html(), &storm);
+            let split = path.with_file_name(format!("{stem}-split.png"));
+            pictures(&mut browser, &fixture::split_brain().html(), &split);
         }
     }
 }

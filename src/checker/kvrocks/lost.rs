@@ -32,9 +32,9 @@ pub(super) struct Losses<'a> {
     /// The longest time from an excused loss to the last acknowledgement of the deposed master.
     window: Nanos,
     acknowledged: usize,
-    /// Keys with acknowledged writes, and those of them that nobody read at the end.
+    /// Keys with acknowledged writes that were read at the end, and those that were not.
     keys: usize,
-    unread: usize,
+    unjudged: usize,
 }
 
 /// Judges what the final reads of a history prove. `None` if it never came to them.
@@ -51,11 +51,11 @@ pub(super) fn losses<'a>(
     let mut losses = Losses {
         acknowledged: search.acknowledged,
         keys: search.keys,
-        unread: search.unread,
+        unjudged: search.unjudged,
         ..Losses::default()
     };
-    for gone in search.gone(|write| excuses.judge(write).is_ok()) {
-        match excuses.judge(&gone.write) {
+    for gone in search.gone(|gone| excuses.judge(gone).is_ok()) {
+        match excuses.judge(&gone) {
             Ok(acquittal) => losses.excused.push((gone, acquittal)),
             Err(blame) => losses.blamed.push((gone, blame)),
         }
@@ -92,21 +92,19 @@ impl Losses<'_> {
     }
 
     fn why(&self) -> String {
-        let mut why = format!(
-            "{} of {} judged by final reads",
-            counted(self.acknowledged, "acknowledged write"),
-            counted(self.keys, "key")
-        );
-        match (self.blamed.len(), self.excused.len()) {
-            (0, 0) => why += ": none is lost",
-            (0, permitted) => why += &self.permitted(permitted),
-            (lost, 0) => why += &format!(": {lost} lost"),
-            (lost, permitted) => why += &format!(": {lost} lost{}", self.permitted(permitted)),
-        }
-        if self.unread > 0 {
-            why += &format!("; {} not read at the end", counted(self.unread, "key"));
-        }
-        why
+        let unjudged = match self.unjudged {
+            0 => String::new(),
+            keys => format!("; {} not judged, for want of a final read", counted(keys, "key")),
+        };
+        let keys = counted(self.keys, "key");
+        let acknowledged = counted(self.acknowledged, "acknowledged write");
+        let found = match (self.blamed.len(), self.excused.len()) {
+            (0, 0) => ": none is lost".to_owned(),
+            (0, permitted) => self.permitted(permitted),
+            (lost, 0) => format!(": {lost} lost"),
+            (lost, permitted) => format!(": {lost} lost{}", self.permitted(permitted)),
+        };
+        format!("{acknowledged} of {keys}{found}{unjudged}")
     }
 
     fn permitted(&self, count: usize) -> String {
@@ -132,7 +130,7 @@ impl Checker for LostWrites {
                 figures: figures([]),
             };
         };
-        let nothing_read = losses.keys > 0 && losses.unread == losses.keys;
+        let nothing_read = losses.keys == 0 && losses.unjudged > 0;
         let anomalies = told::anomalies(&losses.blamed);
         let verdict = match (anomalies.is_empty(), nothing_read) {
             (false, _) => Verdict::Invalid,
@@ -149,7 +147,7 @@ impl Checker for LostWrites {
                 ("lost", losses.blamed.len() as f64),
                 ("permitted-lost", losses.excused.len() as f64),
                 ("permitted-lost-window-ms", milliseconds(losses.window)),
-                ("unread-keys", losses.unread as f64),
+                ("unjudged-keys", losses.unjudged as f64),
             ]),
         }
     }

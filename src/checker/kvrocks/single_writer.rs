@@ -48,7 +48,7 @@ impl Checker for SingleWriter {
         "single-writer"
     }
 
-    fn finish(&mut self, history: &History, budget: &Budget) -> Finding {
+    fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {
         let pairs = history.operations();
         let evidence = Evidence::of(history, &pairs, &self.checks.shards);
         let writes: Vec<Answer> =
@@ -72,7 +72,6 @@ impl Checker for SingleWriter {
                 story::tell(violation, &slots[&violation.slot], &evidence, &pairs, &self.checks)
             })
             .collect();
-        let _ = budget;
         let why = why(slots.len(), judged, violated, writes.len() - judged);
         let figures = [
             ("slots", slots.len() as f64),
@@ -93,7 +92,7 @@ fn why(slots: usize, judged: usize, violated: usize, unrouted: usize) -> String 
         more => format!("{work}: {more} slots had two writers"),
     };
     if unrouted > 0 {
-        why += &format!("; {} told no slot and were not judged", counted(unrouted, "write"));
+        why += &format!("; not judged, for want of a slot: {}", counted(unrouted, "write"));
     }
     why
 }

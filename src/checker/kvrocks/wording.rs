@@ -22,6 +22,15 @@ pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// `once`, `twice`, `3 times`.
+pub(super) fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}
+
 /// `write 18 of key 7`, `txn [["append",7,18]]`.
 pub(super) fn what(event: &Event) -> String {
     let value = match &event.value {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, timeout};
 
+use super::client::Common;
 use super::rest::{self, Ask};
-use super::slot_map::Addresses;
 use crate::cluster::Client;
 use crate::http::{Response, send};
 use crate::op::{Call, Completion, Hop, Manage, NodeName, Outcome, Route};
@@ -19,9 +19,8 @@ use crate::op::{Call, Completion, Hop, Manage, NodeName, Outcome, Route};
 /// One logical operator. `dial` opens a connection to its controller.
 pub struct Operator<F> {
     dial: F,
-    addresses: Rc<Addresses>,
+    common: Rc<Common>,
     home: NodeName,
-    limit: Duration,
 }
 
 /// Why no answer came.
@@ -61,19 +60,19 @@ where
     F: Fn(NodeName) -> Dialing,
     Dialing: Future<Output = io::Result<S>>,
 {
-    pub fn new(dial: F, addresses: Rc<Addresses>, home: NodeName, limit: Duration) -> Operator<F> {
-        Operator { dial, addresses, home, limit }
+    pub fn new(dial: F, common: Rc<Common>, home: NodeName) -> Operator<F> {
+        Operator { dial, common, home }
     }
 
     async fn perform(&self, manage: &Manage) -> (Outcome, String) {
         let ask = rest::ask_for(manage);
-        match exchange((self.dial)(self.home), &ask, &self.home, self.limit).await {
+        match exchange((self.dial)(self.home), &ask, &self.home, self.common.budget).await {
             Ok(response) => {
                 let said = match response.is_success() {
                     true => "ok".to_owned(),
-                    false => rest::message(&response, &self.addresses),
+                    false => rest::message(&response, &self.common.addresses),
                 };
-                (rest::outcome(manage, &response, &self.addresses), said)
+                (rest::outcome(manage, &response, &self.common.addresses), said)
             }
             Err(Unanswered { why, was_sent }) => {
                 let told = format!("{}: {why}", self.home);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use futures::future::try_join_all;
 
-use crate::cluster::{Node, Role, Topology};
+use crate::cluster::{Node, Topology};
 use crate::docker::agent::{Agent, AgentPlan};
 use crate::docker::cluster::fitting::Fittings;
 use crate::docker::cluster::up::check_address;
@@ -15,12 +15,8 @@ use crate::docker::engine::Engine;
 use crate::docker::logs::{self, LogStream, LogWatch};
 use crate::docker::network::Network;
 use crate::docker::node::{self, Hold, Service};
-use crate::docker::outfit::{Outfit, Setting};
+use crate::docker::outfit::Outfit;
 use crate::docker::owner::{Owner, RESULTS};
-use crate::docker::settings::Settings;
-
-/// How a reference server behaves that nobody asks to behave otherwise.
-const AS_SHIPPED: &str = "as-shipped";
 
 /// What every container of a run is made from.
 pub(super) struct Making<'a> {
@@ -33,20 +29,22 @@ pub(super) struct Making<'a> {
     pub log_watch: Arc<LogWatch>,
 }
 
+/// A node whose service is not started yet.
+pub(super) struct Made<'n> {
+    node: &'n Node,
+    /// The id of its hold container.
+    pub hold: String,
+    service: String,
+}
+
 impl Making<'_> {
     pub fn topology(&self) -> Result<Topology, UpError> {
-        let roles = self.spec.roles();
-        let all = roles.flat_map(|(role, count)| (1..=count).map(move |number| (role, number)));
-        let node = |(index, (role, number)): (usize, (Role, usize))| {
-            let subnet = self.network.subnet;
-            let address = subnet.node(index).with_context(|| {
-                let nodes: usize = self.spec.services.values().sum();
-                format!("subnet {subnet} has no room for {nodes} nodes")
-            })?;
-            Ok(Node { name: role.node_name(number), role, address })
-        };
-        let nodes: Result<Vec<Node>, UpError> = all.enumerate().map(node).collect();
-        Ok(Topology { nodes: nodes? })
+        let subnet = self.network.subnet;
+        let topology = self.spec.topology(|index| subnet.node(index));
+        Ok(topology.with_context(|| {
+            let nodes: usize = self.spec.services.values().sum();
+            format!("subnet {subnet} has no room for {nodes} nodes")
+        })?)
     }
 
     /// Those by which a run is found, and its ledger.
@@ -66,26 +64,13 @@ impl Making<'_> {
         Ok(Agent::start(self.engine.api(), &plan).await?)
     }
 
-    /// All of them at once, whatever their roles: each waits by itself for what it needs of others.
-    pub async fn nodes(&self, topology: &Topology) -> Result<Vec<DockerNode>, UpError> {
-        let empty = Settings::new();
-        let mut fitted = Vec::new();
-        for (role, count) in self.spec.roles() {
-            let nodes = topology.with_role(role).zip(1..=count);
-            for (node, number) in nodes {
-                let config = self.spec.config.get(&role).unwrap_or(&empty);
-                let variant =
-                    self.spec.variants.get(role.name()).map_or(AS_SHIPPED, String::as_str);
-                let setting = Setting { topology, node, number, config, variant };
-                let outfit = Outfit::of(&setting);
-                let outfit = outfit.map_err(|flaw| UpError::Config { role, flaw })?;
-                fitted.push((node, outfit));
-            }
-        }
-        try_join_all(fitted.into_iter().map(|(node, outfit)| self.node(node, outfit))).await
+    /// The containers of all nodes at once. Their networks are up, their services not yet started.
+    pub async fn containers<'n>(&self, topology: &'n Topology) -> Result<Vec<Made<'n>>, UpError> {
+        let fitted = topology.nodes.iter().zip(self.spec.outfits(topology)?);
+        try_join_all(fitted.map(|(node, outfit)| self.pair(node, outfit))).await
     }
 
-    async fn node(&self, node: &Node, outfit: Outfit) -> Result<DockerNode, UpError> {
+    async fn pair<'n>(&self, node: &'n Node, outfit: Outfit) -> Result<Made<'n>, UpError> {
         let run = &self.spec.run;
         let failed = || format!("make the containers of {}", node.name);
         let fitting = self.fittings.of(node.role).with_context(failed)?;
@@ -111,7 +96,21 @@ impl Making<'_> {
             labels: labels(node.role.name()),
         };
         let service = node::create_service(self.engine, service).await.with_context(failed)?;
-        node::start(self.engine, &service).await.with_context(failed)?;
+        Ok(Made { node, hold, service })
+    }
+
+    /// Starts all services at once, whatever their roles: each waits by itself for what it needs of others.
+    pub async fn start(&self, made: Vec<Made<'_>>) -> Result<Vec<DockerNode>, UpError> {
+        try_join_all(made.into_iter().map(|made| self.start_one(made))).await
+    }
+
+    async fn start_one(&self, made: Made<'_>) -> Result<DockerNode, UpError> {
+        let Made { node, hold, service } = made;
+        let started = node::start(self.engine, &service).await;
+        started.with_context(|| {
+            let image = self.fittings.of(node.role).map(|fitting| &*fitting.image.reference);
+            format!("start {} in image {}", node.name, image.unwrap_or_default())
+        })?;
         let folder = logs::folder(&self.spec.results, &node.name);
         let watch = self.log_watch.clone();
         let log = LogStream::follow(self.engine, node.name, &service, &folder, watch).await;

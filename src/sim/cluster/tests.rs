@@ -2,6 +2,7 @@
 
 mod clocks;
 mod interposers;
+mod kvrocks;
 mod links;
 mod lookouts;
 mod processes;

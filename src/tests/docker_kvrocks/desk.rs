@@ -79,14 +79,20 @@ pub async fn post(cluster: &DockerCluster, node: NodeName, path: &str, body: &st
     answer.expect("an answer in time").unwrap_or_else(|error| panic!("{node} {path}: {error}"))
 }
 
-/// Makes a cluster of all nodes, two in each shard.
+pub async fn leader(cluster: &DockerCluster) -> NodeName {
+    *cluster.view().await.leaders(Role::Controller).next().expect("a leader")
+}
+
+/// Makes a cluster of all nodes, two in each shard, by the leader: another one's clusters it would not
+/// hear of.
 pub async fn form(cluster: &DockerCluster) {
-    let namespace = post(cluster, controller(1), "", r#"{"namespace":"stormglass"}"#).await;
+    let leader = leader(cluster).await;
+    let namespace = post(cluster, leader, "", r#"{"namespace":"stormglass"}"#).await;
     assert_eq!(namespace.status, 201, "{namespace:?}");
     let nodes = cluster.topology().with_role(Role::Kvrocks);
     let nodes: Vec<String> = nodes.map(|node| format!("\"{}:6666\"", node.address)).collect();
     let body = format!(r#"{{"name":"c0","nodes":[{}],"replicas":2}}"#, nodes.join(","));
-    let made = post(cluster, controller(1), "/stormglass/clusters", &body).await;
+    let made = post(cluster, leader, "/stormglass/clusters", &body).await;
     assert_eq!(made.status, 201, "{made:?}");
 }
 

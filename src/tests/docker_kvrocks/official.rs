@@ -1,6 +1,7 @@
 //! Images that are laid out as the official ones: their own users, entry points, volumes and checks. Our
 //! servers play the part of the real ones in them; nothing else of the images is ours.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -20,7 +21,7 @@ ADD guest.tar /
 RUN useradd --system kvrocks && mkdir -p /var/run/kvrocks /var/lib/kvrocks \
  && chown kvrocks:kvrocks /var/run/kvrocks /var/lib/kvrocks
 VOLUME /var/lib/kvrocks
-COPY --chmod=755 server /bin/kvrocks
+COPY server /bin/kvrocks
 HEALTHCHECK --interval=1s --retries=1 CMD exit 1
 COPY image.conf /var/lib/kvrocks/kvrocks.conf
 USER kvrocks
@@ -33,7 +34,7 @@ const CONTROLLER: &str = r#"
 FROM debian:bookworm-slim
 ADD guest.tar /
 WORKDIR /kvctl
-COPY --chmod=755 server ./bin/kvctl-server
+COPY server ./bin/kvctl-server
 VOLUME /var/lib/kvctl
 COPY image.conf /var/lib/kvctl/config.yaml
 EXPOSE 9379
@@ -45,7 +46,7 @@ CMD ["-c", "/var/lib/kvctl/config.yaml"]
 const BARE: &str = r#"
 FROM scratch
 ADD guest.tar /
-ADD --chown=4711:4711 folders.tar /
+ADD folders.tar /
 VOLUME /var/lib/kvrocks
 USER 4711:4711
 ENTRYPOINT [COMMAND, "serve", "kvrocks", "-c", "/var/lib/kvrocks/kvrocks.conf", "--dir", "/var/lib/kvrocks"]
@@ -79,6 +80,8 @@ impl Image {
         ] {
             std::fs::write(folder.join(file), content).expect("written");
         }
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.join("server"), executable).expect("set");
         let image = Image { tag: format!("stormglass-test/{name}:{run}"), folder };
         let built = Command::new("docker")
             .args(["build", "--quiet", "--tag", &image.tag])

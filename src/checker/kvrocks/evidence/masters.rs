@@ -209,7 +209,8 @@ impl Sources<'_> {
         let concerns =
             |node: &NodeName| self.shards.of(node) == Some(shard) || role_of(node) == "controller";
         let shaken = self.calm.is_shaken(concerns, from.saturating_sub(AFTERMATH), until);
-        let possible = (until.saturating_sub(from) / FAILOVER_TAKES) as usize;
+        // One may have been all but done at the beginning.
+        let possible = 1 + (until.saturating_sub(from) / FAILOVER_TAKES) as usize;
         ordered.count() + if shaken { possible } else { 0 }
     }
 }

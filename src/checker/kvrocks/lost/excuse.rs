@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::gone::Gone;
 use crate::checker::kvrocks::answers::Answer;
 use crate::checker::kvrocks::evidence::{Evidence, Promotion};
 use crate::op::{Nanos, NodeName};
@@ -50,7 +51,8 @@ impl<'a, 'e> Excuses<'a, 'e> {
         Excuses { evidence, survivors }
     }
 
-    pub fn judge(&self, write: &Answer) -> Result<Acquittal, Blame<'a>> {
+    pub fn judge(&self, gone: &Gone<'a>) -> Result<Acquittal, Blame<'a>> {
+        let write = &gone.write;
         let Some(shard) = self.evidence.shards.of(&write.node) else {
             return Err(Blame::NeverDeposed);
         };
@@ -61,26 +63,29 @@ impl<'a, 'e> Excuses<'a, 'e> {
         let term = term.map(|promotion| promotion.version).max().unwrap_or(0);
         let deposed: Vec<&Promotion> =
             own.filter(|p| p.to != write.node && p.version > term).collect();
-        let owned = |promotion: &&&Promotion| self.stranger(write, shard, promotion).is_none();
+        let owned = |p: &&&Promotion| self.stranger(write, shard, p.version).is_none();
         if let Some(promotion) = deposed.iter().find(owned) {
             return match self.survivor(write) {
                 Some(survivor) => Err(Blame::Gap { survivor }),
                 None => Ok(Acquittal::Failover { version: promotion.version, to: promotion.to }),
             };
         }
-        let unseen = promotions.unseen.iter();
-        if unseen.filter(|u| u.shard == shard && u.above >= term).any(|u| u.until >= write.start) {
+        let unseen = promotions.unseen.iter().filter(|unseen| {
+            let later = unseen.above >= term && unseen.until >= write.start;
+            unseen.shard == shard && later && unseen.from <= gone.proof.end
+        });
+        if unseen.map(|u| u.above + 1).any(|v| self.stranger(write, shard, v).is_none()) {
             return Ok(Acquittal::Unseen);
         }
-        match deposed.iter().find_map(|promotion| self.stranger(write, shard, promotion)) {
+        match deposed.iter().find_map(|p| self.stranger(write, shard, p.version)) {
             Some(owner) => Err(Blame::NotItsSlot { owner }),
             None => Err(Blame::NeverDeposed),
         }
     }
 
-    /// The other shard that owned the write's slot when this failover came, if one surely did.
-    fn stranger(&self, write: &Answer, shard: usize, promotion: &Promotion) -> Option<usize> {
-        let owner = self.evidence.owner_at(write.slot?, promotion.version)?;
+    /// The other shard that owned the write's slot under this version, if one surely did.
+    fn stranger(&self, write: &Answer, shard: usize, version: u64) -> Option<usize> {
+        let owner = self.evidence.owner_at(write.slot?, version)?;
         (owner != shard).then_some(owner)
     }
 

@@ -27,9 +27,10 @@ pub(super) struct Search<'a> {
     all_but_one: Vec<Vec<Gone<'a>>>,
     /// Writes, and a read that saw them.
     pub seen: Vec<(Answer<'a>, Answer<'a>)>,
+    /// Acknowledged writes and keys that are judged.
     pub acknowledged: usize,
     pub keys: usize,
-    pub unread: usize,
+    pub unjudged: usize,
 }
 
 /// Final reads begin at `drain`.
@@ -53,13 +54,13 @@ pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, object: &KvrocksObjec
 impl<'a> Search<'a> {
     /// Everything that is gone. Where one of several is not, it is the one without excuse that the
     /// last node has.
-    pub fn gone(&self, is_excused: impl Fn(&Answer<'a>) -> bool) -> Vec<Gone<'a>> {
+    pub fn gone(&self, is_excused: impl Fn(&Gone<'a>) -> bool) -> Vec<Gone<'a>> {
         let mut gone = self.certain.clone();
         for group in &self.all_but_one {
             let kept = group
                 .iter()
                 .enumerate()
-                .min_by_key(|(_, one)| (is_excused(&one.write), one.write.node != one.proof.node));
+                .min_by_key(|(_, one)| (is_excused(one), one.write.node != one.proof.node));
             let kept = kept.map(|(position, _)| position);
             let lost = group.iter().enumerate().filter(|(position, _)| Some(*position) != kept);
             gone.extend(lost.map(|(_, one)| one.clone()));

@@ -64,7 +64,7 @@ fn anomaly(group: &[&Judged]) -> Option<Anomaly> {
 
 fn summary(count: usize, first: &Gone, last: &Gone, blame: &Blame) -> String {
     let node = first.write.node;
-    let slot = first.write.slot.map_or(String::new(), |slot| format!(" of slot {slot}"));
+    let slot = first.write.slot.map_or(String::new(), |slot| format!(" (slot {slot})"));
     let why = match blame {
         Blame::NeverDeposed => "and no failover of its shard explains it".to_owned(),
         Blame::NotItsSlot { owner } => format!(

@@ -9,7 +9,7 @@ use crate::checker::kvrocks::KvrocksChecks;
 use crate::checker::kvrocks::answers::{Answer, Pair};
 use crate::checker::kvrocks::evidence::Evidence;
 use crate::checker::kvrocks::lost::{Gone, losses};
-use crate::checker::kvrocks::wording::{bounded, counted, line, seconds};
+use crate::checker::kvrocks::wording::{bounded, counted, line, seconds, times};
 use crate::op::{Nanos, NodeName};
 
 /// Turns that are shown of those that real time forces; the last is the one that nothing pays for.
@@ -23,6 +23,8 @@ struct Episode<'a> {
     to: Nanos,
     /// Writes of the first and of the other.
     counts: [usize; 2],
+    /// Each of them took a write after one of the other.
+    mutual: bool,
     /// The writes that real time puts in an order that no transfers explain.
     chain: Vec<Answer<'a>>,
 }
@@ -82,12 +84,17 @@ impl<'a> Episode<'a> {
         let until = end(violation, last.end, evidence);
         let latest = |node| of(node).map(|w| w.end).filter(|end| *end < until).max().unwrap_or(0);
         let to = latest(other).min(latest(last.node)).max(last.end);
-        let within = |node| of(node).filter(|w| w.start >= from && w.end <= to).count();
+        let within = |node| of(node).filter(move |w| w.start >= from && w.end <= to);
+        let follows = |node, before| {
+            let first = within(before).map(|w| w.end).min().unwrap_or(Nanos::MAX);
+            of(node).any(|w| w.start > first && w.end < until)
+        };
         Episode {
             nodes: [other, last.node],
             from,
             to,
-            counts: [within(other), within(last.node)],
+            counts: [within(other).count(), within(last.node).count()],
+            mutual: follows(other, last.node) && follows(last.node, other),
             chain,
         }
     }
@@ -119,7 +126,7 @@ fn summary(violation: &Violation, episode: &Episode, lost: usize, evidence: &Evi
     let (from, to) = (seconds(episode.from), seconds(episode.to));
     let lost = match lost {
         0 => String::new(),
-        lost => format!(", {} of them lost", lost),
+        lost => format!(", {lost} of them lost"),
     };
     let at = |node: NodeName| {
         let version = evidence.views.version_of(&node, episode.to);
@@ -130,18 +137,21 @@ fn summary(violation: &Violation, episode: &Episode, lost: usize, evidence: &Evi
         (ones, others) if ones == others => format!("both under topology {ones}"),
         (ones, others) => format!("under topology {ones} and {others}"),
     };
-    format!(
-        "slot {} was written at {one} and {other} at the same time from {from} to {to}: {} and {} were acknowledged{lost}, {topology}",
-        violation.slot,
-        counted(ones, "write"),
-        counted(others, "write"),
-    )
+    let slot = violation.slot;
+    let what = match episode.mutual {
+        true => format!("slot {slot} was written at {one} and {other} at the same time"),
+        false => format!(
+            "slot {slot} was written at {one} and then at {other}, to which it had not been given,"
+        ),
+    };
+    let (ones, others) = (counted(ones, "write"), counted(others, "write"));
+    format!("{what} from {from} to {to}: {ones} and {others} were acknowledged{lost}, {topology}")
 }
 
 /// What could have paid for turns to the side that took one too many.
 fn transfers(violation: &Violation, by: Nanos, evidence: &Evidence) -> String {
     let turns = violation.turns.iter().filter(|turn| turn.inside).count();
-    let came = counted(turns, "time");
+    let came = times(turns);
     match violation.side {
         Side::Shard(shard) => {
             let migrations = evidence.migrations_of(violation.slot);
@@ -159,28 +169,14 @@ fn transfers(violation: &Violation, by: Nanos, evidence: &Evidence) -> String {
         }
         Side::Node(node, shard) => {
             let promotions = evidence.promotions.all.iter().filter(|p| p.shard == shard);
-            let told = promotions.filter(|promotion| promotion.not_before <= by).map(|promotion| {
-                let Promoted { to, version, seen } = promotion.into();
-                format!("{to} under version {version}, seen at {}", seconds(seen))
+            let told = promotions.filter(|promotion| promotion.not_before <= by).map(|p| {
+                format!("{} under version {}, seen at {}", p.to, p.version, seconds(p.seen))
             });
             let told = list(told.collect());
             format!(
                 "{node} must have become the slot's master {came}; failovers of its shard: {told}"
             )
         }
-    }
-}
-
-/// What is told of a promotion.
-struct Promoted {
-    to: NodeName,
-    version: u64,
-    seen: Nanos,
-}
-
-impl From<&crate::checker::kvrocks::evidence::Promotion> for Promoted {
-    fn from(promotion: &crate::checker::kvrocks::evidence::Promotion) -> Promoted {
-        Promoted { to: promotion.to, version: promotion.version, seen: promotion.seen }
     }
 }
 

@@ -106,13 +106,8 @@ async fn number(stream: &mut SimStream, words: &str) -> i64 {
 async fn counting(taps: impl IntoIterator<Item = Tap>, lookouts: Vec<Lookout>) -> SimCluster {
     let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(1));
     spec.services.insert(Role::Kvrocks, 2);
-    let topology = spec.topology().unwrap();
     let program: Program = Rc::new(|host| Box::pin(count(host)));
-    let residents = topology.nodes.iter().map(|node| {
-        spec::resident(node, (node.role == Role::Kvrocks).then(|| Rc::clone(&program)))
-    });
-    let residents = residents.collect();
-    let cluster = SimCluster::start(topology, residents, &spec);
+    let cluster = SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap();
     seconds(5).await;
     let taps = taps.into_iter().collect();
     cluster.prepare(&Needs { taps, lookouts, ..Needs::default() }).await.unwrap();

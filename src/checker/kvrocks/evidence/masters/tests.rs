@@ -50,7 +50,7 @@ fn a_failover_lies_between_what_is_known_before_and_the_first_sight_of_it() {
             shard 0 begins with kvrocks1, seen at 1
             shard 1 begins with kvrocks3, seen at 1
             shard 0: kvrocks1 to kvrocks2, versions 1 to 2, from 5.2 to 14.1
-            shard 0: 2 unseen above 2, from 25 to 30
+            shard 0: 3 unseen above 2, from 25 to 30
         "#]],
     );
 }

@@ -13,14 +13,14 @@ pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, search: &mut Search<'
         if counter.increments.is_empty() {
             continue;
         }
-        search.acknowledged += counter.increments.len();
-        search.keys += 1;
         let last = counter.reads.iter().filter(|read| read.answer.start >= drain);
         // A final read of less was stale, or what it lacks would not have come back.
         let Some(last) = last.max_by_key(|read| read.count) else {
-            search.unread += 1;
+            search.unjudged += 1;
             continue;
         };
+        search.acknowledged += counter.increments.len();
+        search.keys += 1;
         let proof = last.answer;
         let gone = |write: Answer<'a>, count: i64| {
             let what = format!("increment of key {key} to {count}");

@@ -14,8 +14,6 @@ pub(super) fn search<'a>(collections: Collections<'a>, drain: Nanos, search: &mu
         if acknowledged.is_empty() {
             continue;
         }
-        search.acknowledged += acknowledged.len();
-        search.keys += 1;
         search_key(key, collection, &acknowledged, drain, search);
     }
 }
@@ -29,9 +27,11 @@ fn search_key<'a>(
 ) {
     let last = collection.readings.iter().filter(|reading| reading.answer.start >= drain);
     let Some(last) = last.max_by_key(|reading| reading.answer.start) else {
-        search.unread += 1;
+        search.unjudged += 1;
         return;
     };
+    search.acknowledged += acknowledged.len();
+    search.keys += 1;
     // For each element the last read that saw it.
     let mut seen: FxHashMap<i64, Answer> = FxHashMap::default();
     for reading in &collection.readings {

@@ -17,20 +17,21 @@ const STEPS_MAX: usize = 10_000;
 pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, search: &mut Search<'a>) {
     for (key, register) in &registers(pairs) {
         let acknowledged = register.acknowledged();
-        if acknowledged.is_empty() || register.is_ambiguous {
+        if acknowledged.is_empty() {
             continue;
         }
-        search.acknowledged += acknowledged.len();
-        search.keys += 1;
         let sights = Sights::of(register);
         for (value, write) in &acknowledged {
             search.seen.extend(sights.last(*value).map(|read| (*write, read)));
         }
         let last = register.reads.iter().filter(|(read, _)| read.start >= drain);
-        let Some((read, value)) = last.max_by_key(|(read, _)| read.start) else {
-            search.unread += 1;
+        let last = last.max_by_key(|(read, _)| read.start).filter(|_| !register.is_ambiguous);
+        let Some((read, value)) = last else {
+            search.unjudged += 1;
             continue;
         };
+        search.acknowledged += acknowledged.len();
+        search.keys += 1;
         let found = unseen_within(register, &acknowledged, (*read, *value), &sights);
         search.certain.extend(found.into_iter().map(|(value, write)| Gone {
             key: Key::clone(key),
