@@ -17,7 +17,7 @@ mod well_formed;
 pub use anomaly::{ANOMALIES, AnomalyKind, is_within};
 pub use availability::Availability;
 pub use compose::{Composed, compose};
-pub use judge::{Case, Expectation, Identity, Judgement, World, judge};
+pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};
 pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers};
 pub use linearizability::Linearizability;
 pub use model::{Model, RegisterModel, UnknownModel};

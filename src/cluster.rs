@@ -8,6 +8,7 @@ mod kvrocks_view;
 mod lookout;
 mod mechanism;
 mod message_rule;
+mod settings;
 mod topology;
 mod view;
 
@@ -27,6 +28,7 @@ pub use kvrocks_view::{ask_kvrocks, kvrocks_view};
 pub use lookout::{Concerning, Lookout, LookoutId, Needs, Observed, Sight};
 pub use mechanism::{Ability, Mechanism};
 pub use message_rule::{Form, MessageRule, MessageSeen, Pattern, Protocol, Toxic};
+pub use settings::{Settings, check_settings, fill_lines, fill_yaml};
 pub use topology::{CLIENTS, Node, Role, Topology};
 pub use view::{NodeState, NodeView, View};
 

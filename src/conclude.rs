@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::checker::{
-    Availability, Budget, Case, Checker, Finding, Linearizability, Recovery, RegisterModel, Stats,
-    WellFormed, compose, count_operations, judge,
+    Availability, Budget, Case, Checker, Finding, KvrocksBounds, KvrocksChecks, KvrocksObject,
+    Linearizability, Recovery, RegisterModel, Stats, WellFormed, compose, count_operations, judge,
+    kvrocks_checkers,
 };
 use crate::cluster::Role;
 use crate::history::History;
@@ -14,6 +15,7 @@ use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
 use crate::report::{Results, clocks, hits, triggers};
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
+use crate::workload::kvrocks::{DataKind, Kvrocks};
 use crate::workload::{AnyWorkload, OptionError};
 
 /// How long and how big checking may get.
@@ -58,11 +60,30 @@ fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
         AnyWorkload::Register(_) => {
             checkers.push(Box::new(Linearizability::new(RegisterModel::CAS_REGISTER)));
         }
+        AnyWorkload::Kvrocks(kvrocks) => {
+            checkers.extend(kvrocks_checkers(&kvrocks_checks(scenario, &kvrocks)));
+        }
     }
     checkers.push(Box::new(Stats { kinds, crew: crew.clone(), min_ok: spec.min_ok }));
     checkers.push(Box::new(Recovery { recover_within, crew }));
     checkers.push(Box::new(Availability));
     Ok(checkers)
+}
+
+fn kvrocks_checks(scenario: &Scenario, kvrocks: &Kvrocks) -> KvrocksChecks {
+    let object = match kvrocks.options().data {
+        DataKind::Register => KvrocksObject::Register(RegisterModel::CAS_REGISTER),
+        DataKind::Append => KvrocksObject::List,
+        DataKind::Set => KvrocksObject::Set,
+        DataKind::Counter => KvrocksObject::Counter,
+        DataKind::Lock => KvrocksObject::Lock { ttl: kvrocks.options().lock.ttl.nanos() },
+    };
+    let recover_within = scenario.workload.recover_within.nanos();
+    KvrocksChecks {
+        shards: kvrocks.shards(&scenario.topology()),
+        object: Some(object),
+        bounds: KvrocksBounds { recover_within, ..KvrocksBounds::default() },
+    }
 }
 
 /// Each nemesis once: all that those of one name did is one summary.
@@ -132,7 +153,8 @@ pub fn conclude(
         world: scenario.world.name().to_owned(),
         workload: scenario.name.clone(),
         nemesis: scenario.nemesis.clone(),
-        variant: scenario.variant.clone(),
+        variant: scenario.variants(),
+        images: scenario.images.clone(),
         ops: count_operations(history),
         dropped: told.dropped,
         checkers: findings,

@@ -20,7 +20,6 @@ mod outfit;
 mod owner;
 mod question;
 pub mod self_image;
-mod settings;
 mod subnet;
 mod sweep;
 mod zookeeper;

@@ -1,38 +1,11 @@
-//! Hash slots, as Redis clusters and kvrocks number them, and the names of a workload's keys. Pure.
+//! What the keys of a workload are called in a kvrocks cluster, and so which hash slots they lie in. Pure.
 
-/// A key lies in one of so many slots.
-pub const SLOTS: u16 = 16384;
-
-/// The slot of a key: of what stands between its first `{` and the next `}`, if that is anything.
-///
-/// <https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#hash-tags>
-pub fn hash_slot(key: &[u8]) -> u16 {
-    crc16(tag(key)) % SLOTS
-}
-
-fn tag(key: &[u8]) -> &[u8] {
-    let Some(open) = key.iter().position(|byte| *byte == b'{') else { return key };
-    let inner = &key[open + 1..];
-    match inner.iter().position(|byte| *byte == b'}') {
-        Some(length) if length > 0 => &inner[..length],
-        _ => key,
-    }
-}
-
-/// CRC-16/XMODEM.
-fn crc16(bytes: &[u8]) -> u16 {
-    bytes.iter().fold(0, |crc, byte| {
-        (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc: u16, _| match crc & 0x8000 {
-            0 => crc << 1,
-            _ => (crc << 1) ^ 0x1021,
-        })
-    })
-}
+use crate::resp::{SLOTS, slot_of};
 
 /// A short hash tag that lies in this slot.
 fn tag_in(slot: u16) -> String {
     let tags = (0_u32..).map(|number| format!("t{number}"));
-    let mut fitting = tags.filter(|tag| hash_slot(tag.as_bytes()) == slot % SLOTS);
+    let mut fitting = tags.filter(|tag| slot_of(tag.as_bytes()) == slot % SLOTS);
     fitting.next().expect("every slot has tags")
 }
 
@@ -55,7 +28,7 @@ impl KeySpace {
     /// Keys in so many slots, wherever those are.
     pub fn spread(count: usize) -> KeySpace {
         let tags = (1..=count.max(1)).map(|number| format!("s{number}"));
-        KeySpace { tags: tags.map(|tag| (hash_slot(tag.as_bytes()), tag)).collect() }
+        KeySpace { tags: tags.map(|tag| (slot_of(tag.as_bytes()), tag)).collect() }
     }
 
     fn tag(&self, key: i64) -> &(u16, String) {
@@ -92,34 +65,6 @@ impl KeySpace {
 mod tests {
     use super::*;
 
-    /// Slots as kvrocks 2.10.1 told them (`CLUSTER KEYSLOT`, and `MOVED` on these keys).
-    #[test]
-    fn slots_are_those_of_the_real_server() {
-        for (key, slot) in [
-            ("{a}b", 15495),
-            ("k2", 449),
-            ("{k2}c", 449),
-            ("k0", 8579),
-            ("{t21117}k0", 5000),
-            ("{t196}k0", 5001),
-        ] {
-            assert_eq!(hash_slot(key.as_bytes()), slot, "{key}");
-        }
-        assert_eq!(hash_slot(b"123456789"), 0x31c3 % SLOTS);
-    }
-
-    #[test]
-    fn only_a_first_tag_that_is_not_empty_counts() {
-        for (key, same) in
-            [("{user}.a", "user"), ("x{user}y", "user"), ("{a}{b}", "a"), ("{{a}}", "{a")]
-        {
-            assert_eq!(hash_slot(key.as_bytes()), hash_slot(same.as_bytes()), "{key}");
-        }
-        for whole in ["{}a", "{a", "a}b{", ""] {
-            assert_eq!(tag(whole.as_bytes()), whole.as_bytes());
-        }
-    }
-
     #[test]
     fn keys_take_turns_in_the_slots_that_were_chosen() {
         let space = KeySpace::of_slots([1000, 3000]);
@@ -128,11 +73,11 @@ mod tests {
             let expected = [1000, 3000][key as usize % 2];
             assert_eq!(space.slot(key), expected);
             for name in [space.name(key), space.part(key, "lock")] {
-                assert_eq!(hash_slot(name.as_bytes()), expected, "{name}");
+                assert_eq!(slot_of(name.as_bytes()), expected, "{name}");
             }
         }
         let filler = space.filler(3000, 7).expect("a slot in use");
-        assert_eq!(hash_slot(filler.as_bytes()), 3000);
+        assert_eq!(slot_of(filler.as_bytes()), 3000);
         assert_eq!(space.filler(1, 7), None);
         let names: std::collections::BTreeSet<_> = (0..100).map(|key| space.name(key)).collect();
         assert_eq!(names.len(), 100);
@@ -144,7 +89,7 @@ mod tests {
         let low = space.slots().filter(|slot| *slot < 8192).count();
         assert!((20..44).contains(&low), "{low} of 64");
         for slot in [0, 16383] {
-            assert_eq!(hash_slot(tag_in(slot).as_bytes()), slot);
+            assert_eq!(slot_of(tag_in(slot).as_bytes()), slot);
         }
     }
 }

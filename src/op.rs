@@ -2,6 +2,8 @@
 
 mod topology;
 
+mod route;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use topology::{ClusterTopology, Migrating, Shard, holds, ranges};
+
+pub use route::{Hop, Route};
 
 use crate::name::Name;
 
@@ -93,6 +97,25 @@ pub enum Value {
     Pair(i64, i64),
     /// Anything else: nemesis records, transactions, foreign values.
     Json(Box<serde_json::Value>),
+}
+
+impl Value {
+    /// A list of numbers, as it is also read back from a history: two of them are a pair.
+    pub fn list(items: Vec<i64>) -> Value {
+        match items.as_slice() {
+            [one, other] => Value::Pair(*one, *other),
+            _ => Value::Json(Box::new(items.into())),
+        }
+    }
+
+    /// The numbers of a list; `None` of anything else.
+    pub fn as_list(&self) -> Option<Vec<i64>> {
+        match self {
+            Value::Pair(one, other) => Some(vec![*one, *other]),
+            Value::Json(json) => json.as_array()?.iter().map(serde_json::Value::as_i64).collect(),
+            Value::Nil | Value::Int(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Value {
@@ -248,6 +271,12 @@ impl Call {
 }
 
 impl MicroOp {
+    pub fn key(&self) -> i64 {
+        match self {
+            MicroOp::Append { key, .. } | MicroOp::Read { key } => *key,
+        }
+    }
+
     /// As Jepsen's `list-append` writes it, before it was done: `["append", 3, 7]`, `["r", 3, null]`.
     fn asked(&self) -> serde_json::Value {
         match self {
@@ -298,33 +327,6 @@ impl Outcome {
             Outcome::Fail(_) => Kind::Fail,
             Outcome::Info(_) => Kind::Info,
         }
-    }
-}
-
-/// One server's word on the way of an operation to its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hop {
-    /// Whom the request went to.
-    pub node: NodeName,
-    /// `ok`, the error as the server put it (`MOVED 130 kvrocks2`), or what became of the connection.
-    pub said: String,
-    /// When that was known, in microseconds since the invocation.
-    pub after_us: u64,
-}
-
-/// The way of an operation through a cluster: one hop for each server asked, the last one decides.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Route {
-    pub hops: Vec<Hop>,
-    /// The hash slot of its key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slot: Option<u16>,
-}
-
-impl Route {
-    /// Who gave the answer that decided, or was asked last.
-    pub fn last(&self) -> Option<&Hop> {
-        self.hops.last()
     }
 }
 

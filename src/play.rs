@@ -1,10 +1,18 @@
 //! Plays a scenario on a cluster that is up: makes the workload's generators and clients, and runs.
 
+use std::rc::Rc;
+
+use crate::client::kvrocks::{
+    Addresses, BootstrapError, ClientKind, Common, Identity, KvrocksClient, Operator, Wanted,
+    bootstrap, seeds,
+};
 use crate::cluster::{Client, Cluster};
 use crate::generator::{Generator, arrivals, both};
+use crate::op::{Call, Completion, NodeName};
 use crate::rng::Rng;
 use crate::run::{Interrupt, MakeClient, Ran, Seat, Settings, Sink, Work, run};
 use crate::scenario::Scenario;
+use crate::workload::kvrocks::Kvrocks;
 use crate::workload::register::Register;
 use crate::workload::register_client::RegisterClient;
 use crate::workload::{AnyWorkload, OptionError, Workload};
@@ -16,6 +24,8 @@ pub enum PlayError {
     Options(#[from] OptionError),
     #[error("prepare the cluster for its faults: {0:#}")]
     Prepare(anyhow::Error),
+    #[error("bring the kvrocks cluster up: {0}")]
+    Bootstrap(#[from] BootstrapError),
 }
 
 /// Runs main to drain. The cluster is left as it then is.
@@ -29,6 +39,25 @@ pub async fn play<C: Cluster>(
     let play = Play { scenario, cluster, sink, interrupt };
     match AnyWorkload::of(&scenario.workload)? {
         AnyWorkload::Register(register) => Ok(play.register(register).await),
+        AnyWorkload::Kvrocks(kvrocks) => play.kvrocks(kvrocks).await,
+    }
+}
+
+/// The part of an operation's time that a client of kvrocks may use up.
+const BUDGET: f64 = 0.8;
+
+/// A client of a kvrocks cluster.
+enum Either<D, O> {
+    Data(D),
+    Operator(O),
+}
+
+impl<D: Client, O: Client> Client for Either<D, O> {
+    async fn invoke(&mut self, call: &Call) -> Completion {
+        match self {
+            Either::Data(client) => client.invoke(call).await,
+            Either::Operator(operator) => operator.invoke(call).await,
+        }
     }
 }
 
@@ -48,6 +77,46 @@ impl<'a, C: Cluster> Play<'a, C> {
             RegisterClient::new(connect, reads, &seat.process.to_string())
         };
         self.run(register, Box::new(client)).await
+    }
+
+    async fn kvrocks(self, kvrocks: Kvrocks) -> Result<Ran, PlayError> {
+        let (cluster, topology) = (self.cluster, self.cluster.topology());
+        let dial = move |node: NodeName| async move {
+            let Some(of) = topology.node(&node) else {
+                return Err(std::io::ErrorKind::NotFound.into());
+            };
+            cluster.dial(&node, of.role.client_port().0).await
+        };
+        let options = kvrocks.options().clone();
+        let wanted = Wanted {
+            topology,
+            replicas: options.replicas,
+            keys: kvrocks.space(),
+            filler_kib: options.slots.map_or(0, |slots| slots.filler_kib),
+        };
+        bootstrap(&dial, &wanted).await?;
+        // What is left of an operation's time is for the loop, which would forget the operation's way.
+        let budget = self.scenario.workload.operation_timeout.0.mul_f64(BUDGET);
+        let common = Rc::new(Common {
+            keys: kvrocks.space().clone(),
+            addresses: Addresses::of(topology),
+            seeds: seeds(topology),
+            cas: options.cas,
+            request_timeout: options.request_timeout.0,
+            budget,
+            kept: Default::default(),
+        });
+        let crew = kvrocks.crew(topology, self.scenario.workload.concurrency);
+        let kinds: Vec<ClientKind> =
+            (0..crew.data).map(|thread| kvrocks.kind(thread, crew.places.len())).collect();
+        let client = move |seat: Seat| match kinds.get(seat.thread) {
+            Some(kind) => {
+                let identity = Identity { thread: seat.thread, home: seat.node, kind: *kind };
+                Either::Data(KvrocksClient::new(dial, common.clone(), identity))
+            }
+            None => Either::Operator(Operator::new(dial, common.clone(), seat.node)),
+        };
+        Ok(self.run(kvrocks, Box::new(client)).await)
     }
 
     async fn run<K: Client>(

@@ -27,6 +27,7 @@ use crate::nemesis::{Deed, Entry, FaultRecord, Phase, Schedule, Script, Turns};
 use crate::op::{Call, Completion, Event, Kind, Nanos, NodeName, Process, Value};
 use crate::rng::Rng;
 use crate::scenario::NamedFault;
+use phase::LastLook;
 
 /// What a run is to do. All chance comes from `rng`.
 pub struct Settings {
@@ -126,6 +127,9 @@ struct Loop<'a, C: Cluster, K: Client> {
     asked: Vec<Asked>,
     looking: bool,
     look_at: Nanos,
+    /// When the final reads were over.
+    drained_at: Option<Nanos>,
+    last_look: LastLook,
     healthy: bool,
     last_view: View,
     /// Nemesis steps under way.
@@ -182,6 +186,8 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         positions: BTreeMap::new(),
         looking: false,
         look_at: 0,
+        drained_at: None,
+        last_look: LastLook::NotYet,
         healthy: false,
         last_view: View::default(),
         acting: 0,

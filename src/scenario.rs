@@ -5,6 +5,7 @@ mod check;
 mod nemesis;
 mod overrides;
 mod script;
+mod variant;
 mod workload;
 mod yaml;
 
@@ -15,14 +16,19 @@ use serde::{Deserialize, Serialize};
 pub use nemesis::{NamedFault, base as nemesis_base, load_one as load_nemesis};
 pub use overrides::{Overrides, ScenarioError};
 pub use script::schedule_yaml;
+pub use variant::{KnownVariant, VariantChoice, known_variants};
 pub use workload::WorkloadSpec;
 pub use yaml::YamlError;
 
 pub use crate::checker::World;
 
 use crate::catalog::Catalog;
-use crate::checker::Identity;
+use crate::checker::{AS_SHIPPED, Identity};
+use crate::cluster::Role;
 use crate::nemesis::{Script, Turns};
+
+/// What an image is called that is a server of our own.
+pub const REFERENCE: &str = "reference";
 
 /// Everything that decides what a run does. Saved as `scenario.yaml`, enough to run it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +40,7 @@ pub struct Scenario {
     pub seed: u64,
     /// Names of the nemeses, joined by commas, as given or as the schedule names them.
     pub nemesis: String,
-    /// By role; roles that are absent run `as-shipped`.
+    /// What was chosen, by role; of roles that are absent see [`Scenario::variants`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variant: BTreeMap<String, String>,
     /// Image references by service; filled in with digests once they are resolved.
@@ -69,12 +75,14 @@ impl Scenario {
     ) -> Result<Scenario, ScenarioError> {
         let entry = Catalog::Workloads.load(name)?;
         let workload = overrides.workload(&entry)?;
+        variant::check_expected(name, &workload)?;
+        let variant = variant::resolve(&overrides.variants, &workload, world)?;
         let mut scenario = Scenario {
             name: name.to_owned(),
             world,
             seed,
             nemesis: nemesis.to_owned(),
-            variant: overrides.variants.clone(),
+            variant,
             images: overrides.images.clone(),
             arguments: overrides.arguments(),
             workload,
@@ -124,9 +132,24 @@ impl Scenario {
         Identity {
             world: self.world,
             nemeses: self.nemeses(),
-            variants: self.variant.clone(),
+            variants: self.variants(),
             images: self.images.clone(),
         }
+    }
+
+    /// The variants of all servers that are our own, by role; of real images nothing is known but that
+    /// they are as they are shipped.
+    pub fn variants(&self) -> BTreeMap<String, String> {
+        let is_own = |role: &Role| {
+            let image = self.images.get(role.name());
+            self.world == World::Sim || image.is_some_and(|image| image == REFERENCE)
+        };
+        let of_ours = [Role::Controller, Role::Kvrocks].into_iter();
+        let of_ours = of_ours.filter(|role| self.workload.services.contains_key(role));
+        let as_shipped = |role: Role| (role.name().to_owned(), AS_SHIPPED.to_owned());
+        let mut variants: BTreeMap<_, _> = of_ours.filter(is_own).map(as_shipped).collect();
+        variants.extend(self.variant.clone());
+        variants
     }
 
     pub fn nemeses(&self) -> Vec<String> {

@@ -11,6 +11,7 @@ mod driver;
 mod event;
 mod executor;
 mod host;
+mod interposer;
 mod network;
 mod parcel;
 mod process;

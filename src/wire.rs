@@ -7,10 +7,13 @@
 mod awaited;
 mod http;
 mod resp;
+mod splice;
 mod text;
 mod zookeeper;
 
 use crate::cluster::Protocol;
+
+pub use splice::{Deed, Hit, Rules, Splice};
 
 /// How much of a message is kept to judge and describe it, at most.
 pub const HEAD_BYTES: usize = 64 * 1024;

@@ -8,10 +8,11 @@ pub mod kvrocks;
 pub mod register;
 pub mod register_client;
 
-use crate::cluster::Topology;
+use crate::cluster::{Role, Topology};
 use crate::generator::{Concurrency, Crew, Generator};
 use crate::rng::Rng;
 use crate::scenario::WorkloadSpec;
+use crate::workload::kvrocks::Kvrocks;
 use crate::workload::register::Register;
 
 /// What the clients of one run do. Its generators share what is known of the data.
@@ -36,18 +37,33 @@ pub trait Workload {
 
 /// One of the workloads that there are.
 pub enum AnyWorkload {
+    /// Registers in znodes.
     Register(Register),
+    Kvrocks(Kvrocks),
 }
 
 impl AnyWorkload {
     pub fn of(spec: &WorkloadSpec) -> Result<AnyWorkload, OptionError> {
-        let options = spec.register.clone().unwrap_or_default();
-        Ok(AnyWorkload::Register(Register::new(options)?))
+        match (&spec.register, &spec.kvrocks) {
+            (Some(_), Some(_)) => {
+                let expected = "either `register` or `kvrocks`";
+                Err(OptionError::new("kvrocks", expected, "both"))
+            }
+            (None, Some(options)) => {
+                let nodes = spec.services.get(&Role::Kvrocks).copied().unwrap_or(0);
+                Ok(AnyWorkload::Kvrocks(Kvrocks::new(options.clone(), nodes)?))
+            }
+            (register, None) => {
+                let options = register.clone().unwrap_or_default();
+                Ok(AnyWorkload::Register(Register::new(options)?))
+            }
+        }
     }
 
     pub fn get(&self) -> &dyn Workload {
         match self {
             AnyWorkload::Register(register) => register,
+            AnyWorkload::Kvrocks(kvrocks) => kvrocks,
         }
     }
 }

@@ -8,14 +8,14 @@
 //! all is taken back, connections through an interposer are reset.
 
 mod armory;
-mod direction;
 mod flow;
 mod redirect;
 mod relay;
 mod shared;
 mod socket;
-mod splice;
 mod station;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -4,8 +4,10 @@
 //! is proven is never hidden by what broke later.
 
 mod expectation;
+mod variant;
 
 pub use expectation::{Expectation, Identity, World};
+pub use variant::{AS_SHIPPED, WantedVariant};
 
 use crate::checker::{Anomaly, Finding, Verdict, is_within};
 use crate::nemesis::Failovers;

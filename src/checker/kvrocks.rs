@@ -4,13 +4,22 @@
 //! - `route` of completions: its last hop is the node that answered, `slot` the slot of the keys;
 //!   hops tell nodes by name, and errors as the server put them (`MOVED 130 kvrocks2`);
 //! - operations of operators: `migrate` and `failover` with what they ask for as JSON (`{"slot", "target"}`,
-//!   `{"shard"}`), `topology`; an `ok` of any of them may carry the controller's document of the cluster
-//!   (`version`, `shards`), bare or below `cluster` or `data`, with nodes by name;
-//! - reads that replicas answer on purpose (READONLY) are operations `stale-read`, never `read`;
+//!   `{"shard"}`), `topology`; an `ok` carries the topology that the controller told, bare or as `cluster`;
+//! - what replicas answer on purpose (READONLY) are operations `stale-read` and `stale-txn`, never `read`;
+//! - `dump`: what one node holds at the end, by key;
 //! - views: role, version of the topology and slots of each data node; who leads the controllers;
 //! - fault records: from when to when a place was struck.
 
+mod answers;
+mod counters;
+mod elements;
 mod evidence;
+mod lost;
+mod registers;
+mod single_writer;
+#[cfg(test)]
+mod told;
+mod wording;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};
 use crate::op::{Nanos, NodeName, SECOND};

@@ -6,7 +6,6 @@ use std::str::FromStr;
 use crate::cluster::Role;
 use crate::docker::Subnet;
 use crate::duration::Span;
-use crate::sim::Variant;
 
 /// `NAME=VALUE`, as in `--image zookeeper=zookeeper:3.9`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,14 +39,6 @@ pub fn node_count(text: &str) -> Result<(Role, usize), String> {
         Ok(count @ 1..=99) => Ok((role, count)),
         _ => Err(format!("expected 1 to 99 nodes, found `{}`", pair.value)),
     }
-}
-
-/// `ROLE=VARIANT`; a bare name sets the only role there is a variant of.
-pub fn variant(text: &str) -> Result<(String, String), String> {
-    let (role_name, name) = text.split_once('=').unwrap_or((Role::Zookeeper.name(), text));
-    role(role_name)?;
-    let variant: Variant = name.parse().map_err(|error| format!("{error}"))?;
-    Ok((role_name.to_owned(), variant.name().to_owned()))
 }
 
 /// A seed as it was printed.

@@ -1,6 +1,7 @@
 //! `stormglass describe NAME`: one thing whole, whichever list it is in.
 
 mod nemesis;
+mod workload;
 
 use clap::Args;
 use serde_json::{Value as Json, json};
@@ -39,15 +40,27 @@ pub fn describe(arguments: &Arguments) -> i32 {
 
 fn told(name: &str) -> Result<Told, String> {
     if let Ok(entry) = Catalog::Workloads.load(name) {
-        return Ok(of_file("workload", name, &entry));
+        return workload::told(name, &entry);
     }
     if let Some(entry) = nemesis::entry(name) {
         return nemesis::told(name, &entry);
     }
     let named = named_things();
-    match named.iter().find(|(_, found, _)| found == name) {
-        Some((kind, name, description)) => Ok(of_words(kind, name, description)),
-        None => {
+    // A variant's name alone may be that of several services.
+    let is_it = |(kind, found, _): &&(&str, String, String)| {
+        let bare = found.split_once('=').map(|(_, bare)| bare).filter(|_| *kind == "variant");
+        found == name || bare == Some(name)
+    };
+    let found: Vec<&(&str, String, String)> = named.iter().filter(is_it).collect();
+    match &found[..] {
+        [(kind, name, description), more @ ..] => {
+            let mut told = of_words(kind, name, description);
+            for (kind, name, description) in more {
+                told.text += &of_words(kind, name, description).text;
+            }
+            Ok(told)
+        }
+        [] => {
             let mut names: Vec<String> = named.into_iter().map(|(_, name, _)| name).collect();
             names.extend(Catalog::Workloads.names());
             names.extend(Catalog::Nemeses.names());
@@ -66,11 +79,12 @@ fn named_things() -> Vec<(&'static str, String, String)> {
     for anomaly in crate::checker::ANOMALIES {
         things.push(("anomaly", anomaly.name.to_owned(), anomaly.description.to_owned()));
     }
-    for (name, text) in super::images::services() {
+    for (name, text) in super::list::services() {
         things.push(("service", name, text));
     }
-    for variant in crate::sim::Variant::ALL {
-        things.push(("variant", variant.name().to_owned(), variant.description().to_owned()));
+    for known in crate::scenario::known_variants() {
+        let name = format!("{}={}", known.role, known.name);
+        things.push(("variant", name, known.about.to_owned()));
     }
     things
 }
@@ -91,4 +105,15 @@ fn of_file(kind: &str, name: &str, entry: &Entry) -> Told {
     told.json["file"] = entry.origin.clone().into();
     told.json["yaml"] = body.into();
     told
+}
+
+/// Rows with their columns below each other.
+fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
+    let line = |row: &[String; COLUMNS]| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{exit, fail};
 use crate::catalog::Catalog;
+use crate::cluster::Role;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum What {
@@ -50,14 +51,33 @@ impl What {
                 .iter()
                 .map(|kind| (kind.name.to_owned(), kind.description.to_owned()))
                 .collect(),
-            What::Services => super::images::services(),
-            What::Variants => crate::sim::Variant::ALL
-                .iter()
-                .map(|variant| {
-                    (format!("zookeeper={}", variant.name()), variant.description().to_owned())
-                })
+            What::Services => services(),
+            What::Variants => crate::scenario::known_variants()
+                .into_iter()
+                .map(|known| (format!("{}={}", known.role, known.name), known.about.to_owned()))
                 .collect(),
         })
+    }
+}
+
+/// What each service is, where it is reached, and from which image it runs.
+pub fn services() -> Vec<(String, String)> {
+    let row = |(name, image): (String, String)| {
+        let role = Role::ALL.into_iter().find(|role| role.name() == name);
+        let text = role.map_or(image.clone(), |role| {
+            let (port, protocol) = role.client_port();
+            format!("{}, {protocol} on port {port}; {image}", what_it_is(role))
+        });
+        (name, text)
+    };
+    super::images::services().into_iter().map(row).collect()
+}
+
+fn what_it_is(role: Role) -> &'static str {
+    match role {
+        Role::Zookeeper => "coordination: znodes, sessions, watches",
+        Role::Controller => "keeps the topology of a kvrocks cluster, fails masters over",
+        Role::Kvrocks => "a data node: master or replica of a shard",
     }
 }
 

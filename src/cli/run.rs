@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::arguments::{Pair, cores, map, node_count, seed, subnet, time, variant};
+use super::arguments::{Pair, cores, map, node_count, seed, subnet, time};
 use super::{exit, fail};
 use crate::checker::World;
 use crate::cluster::Role;
@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::results_folder::ResultsFolder;
 use crate::run::Interrupt;
 use crate::run_log::RunLog;
-use crate::scenario::{Overrides, Scenario};
+use crate::scenario::{Overrides, REFERENCE, Scenario, VariantChoice};
 use crate::store::Store;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,9 +66,10 @@ pub struct RunArguments {
     /// Number of nodes of a service, repeatable
     #[arg(long, value_name = "SERVICE=COUNT", value_parser = node_count)]
     nodes: Vec<(Role, usize)>,
-    /// A planted bug of the simulation (`stormglass list variants`), repeatable
-    #[arg(long, value_name = "[SERVICE=]NAME", value_parser = variant)]
-    variant: Vec<(String, String)>,
+    /// How servers of our own behave (`stormglass list variants`), repeatable; a bare name is of the data
+    /// nodes, as with node=NAME
+    #[arg(long, value_name = "[SERVICE=]NAME")]
+    variant: Vec<VariantChoice>,
     /// An image instead of the catalogue's: zookeeper=zookeeper:3.9, repeatable
     #[arg(long, value_name = "SERVICE=IMAGE")]
     image: Vec<Pair>,
@@ -134,7 +135,7 @@ impl From<PlayError> for Broken {
     fn from(error: PlayError) -> Broken {
         match error {
             PlayError::Options(_) => Broken::usage(error),
-            PlayError::Prepare(_) => Broken::infrastructure(error),
+            PlayError::Prepare(_) | PlayError::Bootstrap(_) => Broken::infrastructure(error),
         }
     }
 }
@@ -154,7 +155,7 @@ impl RunArguments {
             rate: self.rate,
             concurrency: self.concurrency,
             nodes: self.nodes.iter().copied().collect(),
-            variants: self.variant.iter().cloned().collect(),
+            variants: self.variant.clone(),
             images: map(&self.image),
             set: self.set.clone(),
             ignore_expectations: self.expect.is_some(),
@@ -181,10 +182,7 @@ impl RunArguments {
     /// What this world lacks, said before anything starts.
     fn refusal(&self) -> Option<&'static str> {
         match self.world {
-            WorldArgument::Docker if !self.variant.is_empty() => {
-                Some("--variant: planted bugs exist in the simulation only; add --world sim")
-            }
-            WorldArgument::Sim if !self.image.is_empty() => {
+            WorldArgument::Sim if self.image.iter().any(|image| image.value != REFERENCE) => {
                 Some("--image: the simulation runs no images; add --world docker")
             }
             WorldArgument::Sim if self.keep => {

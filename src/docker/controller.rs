@@ -5,11 +5,10 @@
 
 use std::net::SocketAddr;
 
-use crate::cluster::{Node, Role};
+use crate::cluster::{Node, Role, fill_yaml};
 use crate::docker::archive::Archive;
 use crate::docker::images::Context;
 use crate::docker::outfit::{Outfit, Setting};
-use crate::docker::settings::fill_yaml;
 
 const CONFIGURATION: &str = "/var/lib/kvctl/config.yaml";
 

@@ -3,10 +3,10 @@
 //! The paths are those of the official image: its entry point reads this file, keeps its data in this
 //! folder, and runs as a user of its own.
 
+use crate::cluster::fill_lines;
 use crate::docker::archive::Archive;
 use crate::docker::images::Context;
 use crate::docker::outfit::{Outfit, Setting};
-use crate::docker::settings::fill_lines;
 
 const FOLDER: &str = "/var/lib/kvrocks";
 const CONFIGURATION: &str = "/var/lib/kvrocks/kvrocks.conf";

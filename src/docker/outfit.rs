@@ -3,8 +3,7 @@
 //! Each role's module knows where its official image reads its configuration; an image laid out like it
 //! works as well. Nothing inside an image is used but its own entry point.
 
-use crate::cluster::{Node, Role, Topology};
-use crate::docker::settings::Settings;
+use crate::cluster::{Node, Role, Settings, Topology, check_settings};
 use crate::docker::{controller, kvrocks, zookeeper};
 
 /// What is put into a container, and what it runs.
@@ -33,27 +32,12 @@ impl Outfit {
     /// An error says what of the scenario's settings does not fit.
     pub fn of(setting: &Setting<'_>) -> Result<Outfit, String> {
         let role = setting.node.role;
-        let fixed = fixed(role);
-        if let Some(key) = setting.config.keys().find(|key| fixed.contains(&key.as_str())) {
-            return Err(format!(
-                "{key} is set by the cluster itself; expected any key but {}",
-                fixed.join(", ")
-            ));
-        }
+        check_settings(role, setting.config)?;
         match role {
             Role::Zookeeper => zookeeper::outfit(setting),
             Role::Controller => controller::outfit(setting),
             Role::Kvrocks => kvrocks::outfit(setting),
         }
-    }
-}
-
-/// Keys on which it depends that nodes are found where they are looked for.
-fn fixed(role: Role) -> &'static [&'static str] {
-    match role {
-        Role::Zookeeper => &["clientPort", "dataDir", "dataLogDir", "4lw.commands.whitelist"],
-        Role::Controller => &["addr", "storage_type", "zookeeper", "zookeeper.addrs"],
-        Role::Kvrocks => &["bind", "port", "dir", "daemonize", "log-dir", "cluster-enabled"],
     }
 }
 

@@ -5,10 +5,9 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use crate::client::zookeeper::CLIENT_PORT;
-use crate::cluster::Role;
+use crate::cluster::{Role, fill_lines};
 use crate::docker::archive::Archive;
 use crate::docker::outfit::{Outfit, Setting};
-use crate::docker::settings::fill_lines;
 
 /// A tick of the servers' clock. Half a second keeps elections near one second.
 const TICK_MS: u32 = 500;

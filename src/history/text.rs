@@ -10,7 +10,11 @@ use super::edn::{Forms, keyword, write_string, write_value};
 use super::op_map::LineError;
 use crate::op::{Event, Key, Process};
 
-/// Appends the event and a newline. Time, index and node have no column; a key stands in the value.
+/// Begins what is told in a line beside its columns, for people; a tab within a text is escaped.
+const REMARK: &str = "\t; ";
+
+/// Appends the event and a newline. Time, index and node have no column; a key stands in the value. The
+/// way of an operation that went from server to server is a remark at the end.
 pub fn write_text(out: &mut Vec<u8>, event: &Event) {
     match event.process {
         Process::Client(id) => drop(write!(out, "{id}")),
@@ -36,7 +40,14 @@ pub fn write_text(out: &mut Vec<u8>, event: &Event) {
         out.push(b'\t');
         write_string(out, error);
     }
+    if let Some(route) = &event.route {
+        let _ = write!(out, "{REMARK}{}", one_line(&route.to_string()));
+    }
     out.push(b'\n');
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The op map of a line; `None` for a log line that is about something else.
@@ -69,6 +80,7 @@ fn is_type(json: &Json) -> bool {
 }
 
 fn op_map(columns: &str) -> Result<Option<Json>, LineError> {
+    let columns = columns.split_once(REMARK).map_or(columns, |(columns, _)| columns);
     if !is_process(first_word(columns)) {
         return Ok(None);
     }
@@ -121,6 +133,18 @@ mod tests {
                 assert_eq!(map[field], original[field], "{field} of {expected}");
             }
         }
+    }
+
+    #[test]
+    fn the_way_of_an_operation_is_told_and_read_over() {
+        let json = r#"{"type":"ok","process":3,"f":"read","key":9,"value":7,"route":{"hops":[{"node":"kvrocks1","said":"MOVED 130 kvrocks3","after_us":900},{"node":"kvrocks3","said":"ok","after_us":2100}],"slot":130}}"#;
+        let mut out = Vec::new();
+        write_text(&mut out, &parse_line(json, 0).expect(json));
+        let line = String::from_utf8_lossy(&out);
+        let told = "slot 130: kvrocks1 said MOVED 130 kvrocks3 after 0.9 ms, kvrocks3 said ok after 2.1 ms";
+        assert_eq!(line, format!("3\t:ok\t:read\t[9 7]\t; {told}\n"));
+        let map = parse_text(line.trim_end()).expect("a line").expect("an operation");
+        assert_eq!((map.get("error"), map["value"].clone()), (None, serde_json::json!([9, 7])));
     }
 
     #[test]

@@ -1,29 +1,28 @@
-//! The topology of a kvrocks cluster, as a controller tells it, in names of nodes: what an operation
-//! `topology` saw.
+//! The topology of a kvrocks cluster, as its controllers' document tells it in names of nodes: what an
+//! operation `topology` saw.
 
-use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::{NodeName, Value};
 
 /// Who serves what, by one version.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ClusterTopology {
     pub version: u64,
     pub shards: Vec<Shard>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Shard {
     pub master: Option<NodeName>,
     pub replicas: Vec<NodeName>,
     /// As `0-100,130`; empty where it has none.
     pub slots: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrating: Option<Migrating>,
 }
 
 /// What is on its way to another shard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Migrating {
     /// A slot, or a range of them.
     pub slot: String,
@@ -32,16 +31,19 @@ pub struct Migrating {
 }
 
 impl ClusterTopology {
-    pub fn to_value(&self) -> Value {
-        Value::Json(Box::new(serde_json::to_value(self).expect("a topology is plain data")))
-    }
-
-    /// What an operation `topology` saw; `None` of other values.
+    /// The topology in the result of an operation, bare or below `cluster`; `None` of other results.
     pub fn of(value: &Value) -> Option<ClusterTopology> {
         match value {
-            Value::Json(json) => ClusterTopology::deserialize(&**json).ok(),
+            Value::Json(json) => ClusterTopology::read(json.get("cluster").unwrap_or(json)),
             _ => None,
         }
+    }
+
+    /// Reads a document in which the host of a node's `addr` is its name.
+    pub fn read(document: &Json) -> Option<ClusterTopology> {
+        let version = document.get("version")?.as_u64()?;
+        let shards = document.get("shards")?.as_array()?.iter().map(Shard::read);
+        Some(ClusterTopology { version, shards: shards.collect::<Option<_>>()? })
     }
 
     /// The shard that owns a slot, by its index.
@@ -61,7 +63,31 @@ impl ClusterTopology {
         let next = owned.iter().try_fold(0_u32, |next, (first, last)| {
             (u32::from(*first) <= next).then_some(next.max(u32::from(*last) + 1))
         });
-        next == Some(u32::from(crate::key_space::SLOTS))
+        next == Some(u32::from(crate::resp::SLOTS))
+    }
+}
+
+impl Shard {
+    fn read(json: &Json) -> Option<Shard> {
+        let mut shard = Shard::default();
+        for node in json["nodes"].as_array()? {
+            let address = node["addr"].as_str()?;
+            let name = address.rsplit_once(':').map_or(address, |(host, _)| host).into();
+            match node["role"].as_str()? {
+                "master" => shard.master = Some(name),
+                _ => shard.replicas.push(name),
+            }
+        }
+        let ranges = json["slot_ranges"].as_array()?.iter().map(Json::as_str);
+        shard.slots = ranges.collect::<Option<Vec<_>>>()?.join(",");
+        let slot = match &json["migrating_slot"] {
+            Json::String(slot) if !slot.is_empty() => Some(slot.clone()),
+            Json::Number(slot) => slot.as_u64().map(|slot| slot.to_string()),
+            _ => None,
+        };
+        let target = json["target_shard_index"].as_u64().and_then(|index| index.try_into().ok());
+        shard.migrating = slot.zip(target).map(|(slot, target)| Migrating { slot, target });
+        Some(shard)
     }
 }
 
@@ -105,12 +131,26 @@ mod tests {
         assert!(two("0-9000", "8000-16383").is_whole());
     }
 
+    /// As the controller 1.2.0 answers, but for the names.
+    const MIGRATING: &str = r#"{"version":2,"name":"c0","shards":[{"nodes":[{"addr":"kvrocks1:6666","role":"master"},{"addr":"kvrocks2:6666","role":"slave"}],"slot_ranges":["0-99","101-8191"],"target_shard_index":1,"migrating_slot":"101"},{"nodes":[{"addr":"kvrocks3:6666","role":"master"}],"slot_ranges":["100","8192-16383"],"target_shard_index":-1,"migrating_slot":null}]}"#;
+
     #[test]
-    fn it_survives_the_history() {
-        let mut topology = two("0-8191", "8192-16383");
-        topology.shards[0].master = Some("kvrocks1".into());
-        topology.shards[0].migrating = Some(Migrating { slot: "100".into(), target: 1 });
-        assert_eq!(ClusterTopology::of(&topology.to_value()), Some(topology));
-        assert_eq!(ClusterTopology::of(&Value::Int(3)), None);
+    fn a_document_is_read_bare_and_within_another_result() {
+        let bare: Json = serde_json::from_str(MIGRATING).expect("JSON");
+        let within = serde_json::json!({ "slot": 101, "cluster": bare.clone() });
+        let [bare, within] = [bare, within].map(|json| Value::Json(Box::new(json)));
+        let topology = ClusterTopology::of(&bare).expect("a topology");
+        assert_eq!(ClusterTopology::of(&within), Some(topology.clone()));
+        assert_eq!(topology.version, 2);
+        assert_eq!(topology.shards[0].master, Some("kvrocks1".into()));
+        assert_eq!(topology.shards[0].replicas, ["kvrocks2".into()]);
+        assert_eq!(topology.shards[0].slots, "0-99,101-8191");
+        let migrating = Migrating { slot: "101".into(), target: 1 };
+        assert_eq!(topology.shards[0].migrating, Some(migrating));
+        assert_eq!(topology.shards[1].migrating, None);
+        assert!(topology.is_migrating() && topology.is_whole());
+        for other in [Value::Nil, Value::Int(3), Value::Json(Box::new(Json::Null))] {
+            assert_eq!(ClusterTopology::of(&other), None);
+        }
     }
 }

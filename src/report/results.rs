@@ -61,7 +61,11 @@ pub struct Results {
     pub world: String,
     pub workload: String,
     pub nemesis: String,
+    /// Of servers of our own, by role.
     pub variant: BTreeMap<String, String>,
+    /// What services ran from, by role; `reference` is a server of our own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub images: BTreeMap<String, String>,
     pub ops: BTreeMap<String, OpCounts>,
     /// Arrivals that found no free process on their node.
     pub dropped: u64,

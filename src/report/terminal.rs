@@ -21,8 +21,9 @@ pub enum Colours {
 pub fn terminal(results: &Results, report_path: &str, colours: Colours) -> String {
     let mut lines = vec![verdict(results, colours)];
     lines.extend(indented("", &results.why, 2));
+    let variants = words::variants(&results.variant);
     let run = format!("{} / {} in {}", results.workload, results.nemesis, results.world);
-    lines.extend(indented("run      ", &format!("{run}, seed {}", results.seed), 1));
+    lines.extend(indented("run      ", &format!("{run}{variants}, seed {}", results.seed), 1));
     for error in results.harness.iter().take(HARNESS_MAX) {
         lines.extend(indented("harness  ", error, 1));
     }

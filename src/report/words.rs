@@ -1,5 +1,8 @@
 //! How reports write numbers, moments and operations. Words only: no markup, no layout.
 
+use std::collections::BTreeMap;
+
+use crate::checker::AS_SHIPPED;
 use crate::op::{Event, Kind, MILLISECOND, Nanos, SECOND, Value};
 
 /// A moment of the run: `12.345 s`.
@@ -23,6 +26,17 @@ pub(super) fn duration(nanos: Nanos) -> String {
         _ if seconds < 120.0 => format!("{seconds:.1} s"),
         _ if seconds < 7200.0 => format!("{} min {} s", nanos / SECOND / 60, nanos / SECOND % 60),
         _ => format!("{} h {} min", nanos / SECOND / 3600, nanos / SECOND / 60 % 60),
+    }
+}
+
+/// Which variants servers of our own had: ` (controller=cas)`, those as shipped left out beside others.
+pub(super) fn variants(chosen: &BTreeMap<String, String>) -> String {
+    let others = chosen.iter().filter(|(_, variant)| *variant != AS_SHIPPED);
+    let others: Vec<String> = others.map(|(role, name)| format!("{role}={name}")).collect();
+    match (chosen.is_empty(), others.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => format!(" ({AS_SHIPPED})"),
+        (false, false) => format!(" ({})", others.join(", ")),
     }
 }
 

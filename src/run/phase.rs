@@ -5,12 +5,23 @@ use futures::FutureExt;
 use super::{Done, Loop};
 use crate::cluster::{Client, Cluster, View};
 use crate::nemesis::{FaultRecord, Phase};
-use crate::op::{MILLISECOND, Nanos};
+use crate::op::{MILLISECOND, Nanos, SECOND};
 
 /// How often the view is asked for while the cluster recovers, and at most during main.
 const LOOK_EVERY: Nanos = 250 * MILLISECOND;
 
 const LOOK_EVERY_CLOSELY: Nanos = 40 * MILLISECOND;
+
+/// A run does not wait longer than this for the last view.
+const LAST_LOOK_TAKES: Nanos = 5 * SECOND;
+
+/// The view with which a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastLook {
+    NotYet,
+    UnderWay,
+    Over,
+}
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn enter(&mut self, phase: Phase) {
@@ -39,6 +50,17 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
                 self.look();
                 Some(self.recover_deadline().min(self.next_look()))
             }
+            // What the final reads mean depends on what the cluster was when they had been made.
+            Phase::Drain if self.drained() => {
+                let since = *self.drained_at.get_or_insert(self.now());
+                if self.last_look == LastLook::NotYet && !self.looking {
+                    self.last_look = LastLook::UnderWay;
+                    self.look_at = self.now();
+                    self.last_view = View::default();
+                    self.look();
+                }
+                Some(since.saturating_add(LAST_LOOK_TAKES))
+            }
             _ => None,
         }
     }
@@ -49,7 +71,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             Phase::Main => stop || self.now() >= self.settings.main,
             Phase::Heal => self.in_force.is_empty() && self.acting == 0,
             Phase::Recover => stop || self.recovered() || self.now() >= self.recover_deadline(),
-            Phase::Drain => self.ran.interrupts > 1 || (self.work_done && self.threads.all_free()),
+            Phase::Drain => self.ran.interrupts > 1 || (self.drained() && self.has_looked_last()),
             Phase::Up | Phase::Down => true,
         }
     }
@@ -76,6 +98,15 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             Phase::Drain | Phase::Down => return false,
         }
         true
+    }
+
+    fn drained(&self) -> bool {
+        self.work_done && self.threads.all_free()
+    }
+
+    fn has_looked_last(&self) -> bool {
+        let overdue = |since: Nanos| self.now() >= since.saturating_add(LAST_LOOK_TAKES);
+        self.last_look == LastLook::Over || self.drained_at.is_some_and(overdue)
     }
 
     fn recovered(&self) -> bool {
@@ -110,6 +141,9 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
 
     pub(super) fn looked(&mut self, view: View) {
         self.looking = false;
+        if self.last_look == LastLook::UnderWay {
+            self.last_look = LastLook::Over;
+        }
         self.look_at = self.now() + self.look_every();
         self.healthy = view.is_healthy();
         self.record_view(view);

@@ -9,6 +9,7 @@ use crate::catalog::{CatalogError, Entry};
 use crate::cluster::Role;
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
+use crate::scenario::variant::VariantChoice;
 use crate::scenario::workload::WorkloadSpec;
 use crate::scenario::yaml::{self, YamlError};
 
@@ -36,6 +37,10 @@ pub enum ScenarioError {
     Set { set: String, message: String },
     #[error("--nodes {role}: this workload has no service `{role}`; it has {has}")]
     Nodes { role: String, has: String },
+    #[error("workload {workload}: field `expect`: {message}; `stormglass list variants` shows all")]
+    Expected { workload: String, message: String },
+    #[error("--variant {choice}: {message}")]
+    Variant { choice: String, message: String },
     #[error("--image {name}: this workload runs no image of that name; it runs {has}")]
     Image { name: String, has: String },
 }
@@ -61,7 +66,7 @@ pub struct Overrides {
     pub rate: Option<Rate>,
     pub concurrency: Option<Concurrency>,
     pub nodes: BTreeMap<Role, usize>,
-    pub variants: BTreeMap<String, String>,
+    pub variants: Vec<VariantChoice>,
     pub images: BTreeMap<String, String>,
     /// `path=value`; a path that starts with `nemesis.` changes every nemesis, any other the workload.
     pub set: Vec<String>,
@@ -87,8 +92,8 @@ impl Overrides {
         for (role, count) in &self.nodes {
             add("--nodes", format!("{role}={count}"));
         }
-        for (role, name) in &self.variants {
-            add("--variant", format!("{role}={name}"));
+        for choice in &self.variants {
+            add("--variant", choice.to_string());
         }
         for set in &self.set {
             add("--set", set.clone());

@@ -10,6 +10,7 @@ use crate::cluster::{Pattern, Protocol, Role};
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
 use crate::scenario::yaml::YamlError;
+use crate::workload::AnyWorkload;
 use crate::workload::kvrocks::KvrocksOptions;
 use crate::workload::register::RegisterOptions;
 
@@ -104,13 +105,36 @@ impl WorkloadSpec {
             let expected = format!("expected none or one of {}", names.join(", "));
             return flaw("anomaly", &format!("{expected}, found `{anomaly}`{near}"));
         }
-        let Some(register) = &self.register else { return Ok(()) };
-        match register.check() {
-            Ok(()) => Ok(()),
+        let needed: &[Role] = match self.kvrocks {
+            Some(_) => &[Role::Zookeeper, Role::Controller, Role::Kvrocks],
+            None => &[Role::Zookeeper],
+        };
+        let count = |role: &&Role| self.services.get(*role).copied().unwrap_or(0);
+        if let Some(role) = needed.iter().find(|role| count(role) == 0) {
+            return flaw("services", &format!("expected at least one node of `{role}`"));
+        }
+        match AnyWorkload::of(self) {
+            Ok(_) => self.check_timeouts(flaw),
             Err(wrong) => {
                 let message = format!("expected {}, found {}", wrong.expected, wrong.found);
                 flaw(wrong.field, &message)
             }
+        }
+    }
+
+    /// The way of an operation is known only if its client gives up before the run loop does.
+    fn check_timeouts(
+        &self,
+        flaw: impl Fn(&str, &str) -> Result<(), YamlError>,
+    ) -> Result<(), YamlError> {
+        match &self.kvrocks {
+            Some(kvrocks) if kvrocks.request_timeout >= self.operation_timeout => {
+                let (longest, found) = (self.operation_timeout, kvrocks.request_timeout);
+                let message =
+                    format!("expected less than `operation_timeout` ({longest}), found {found}");
+                flaw("request_timeout", &message)
+            }
+            _ => Ok(()),
         }
     }
 

@@ -55,16 +55,34 @@ impl SimCluster {
     pub async fn up(spec: SimSpec) -> anyhow::Result<SimCluster> {
         let topology = spec.topology()?;
         let residents = spec.residents(&topology)?;
-        let cluster = SimCluster::start(topology, residents, &spec);
-        if tokio::time::timeout(UP_LIMIT, cluster.healthy()).await.is_err() {
-            let view = cluster.look().await;
+        SimCluster::start(topology, residents, &spec).risen().await
+    }
+
+    /// Starts nodes of one role with a program of the caller's own.
+    #[cfg(test)]
+    pub(super) fn start_with(
+        spec: &SimSpec,
+        role: Role,
+        program: &super::program::Program,
+    ) -> anyhow::Result<SimCluster> {
+        let topology = spec.topology()?;
+        let its = |node: &crate::cluster::Node| (node.role == role).then(|| program.clone());
+        let residents = topology.nodes.iter().map(|node| spec::resident(node, its(node)));
+        let residents = residents.collect();
+        Ok(SimCluster::start(topology, residents, spec))
+    }
+
+    /// This cluster, once all of it serves.
+    pub(super) async fn risen(self) -> anyhow::Result<SimCluster> {
+        if tokio::time::timeout(UP_LIMIT, self.healthy()).await.is_err() {
+            let view = self.look().await;
             let bad = |node: &NodeView| node.state != NodeState::Serving;
             let ill = view.nodes.iter().filter(|(_, node)| bad(node));
             let ill: Vec<String> =
                 ill.map(|(name, node)| format!("{name}: {}", node.detail)).collect();
             bail!("the simulated cluster never got well: {}", ill.join("; "));
         }
-        Ok(cluster)
+        Ok(self)
     }
 
     /// Starts all nodes; none of them serves so far.

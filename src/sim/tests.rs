@@ -5,4 +5,5 @@ mod chaos;
 mod judge;
 mod property;
 mod soak;
+mod tally;
 mod throughput;

@@ -5,6 +5,7 @@
 
 mod faults;
 mod handle;
+mod interpose;
 mod programs;
 mod streams;
 
@@ -20,15 +21,14 @@ use super::agenda::Agenda;
 use super::clock::NodeClock;
 use super::disk::SimDisk;
 use super::event::Event;
-use super::network::{Delivery, Endpoint, Network, Signal};
+use super::interposer::Interposer;
+use super::network::{Delivery, Endpoint, Network};
 use super::parcel::{Parcel, for_ensemble};
 use super::process::{Process, ProcessState};
 use super::program::Program;
 use super::sightings::Sightings;
 use super::sockets::{Socket, SocketId};
-use super::zookeeper::{
-    Client, ClientTimer, Host, Interposer, PORTS, Passage, Server, Timer, Tree, Variant,
-};
+use super::zookeeper::{Client, ClientTimer, Host, PORTS, Server, Timer, Tree, Variant};
 use crate::cluster::Role;
 use crate::op::{MILLISECOND, Nanos, NodeName};
 use crate::rng::Rng;
@@ -270,41 +270,6 @@ impl World {
             Kept::Boot => self.bear(node),
             Kept::Sleep(sleep) => self.wake_sleeper(sleep),
         }
-    }
-
-    fn deliver(&mut self, delivery: Delivery<Parcel>) {
-        self.note(&delivery);
-        let passage = self.interpose(&delivery);
-        if passage == Passage::Never {
-            return;
-        }
-        if let (Passage::Twice, Signal::Message(message)) = (passage, &delivery.signal) {
-            let signal = Signal::Message(message.clone());
-            self.hand_over(Delivery { signal, ..delivery });
-        }
-        self.hand_over(delivery);
-    }
-
-    /// What stands before a server sees what arrives there.
-    fn interpose(&mut self, delivery: &Delivery<Parcel>) -> Passage {
-        if self.interposer.is_idle() {
-            return Passage::Once;
-        }
-        let id = delivery.connection;
-        match &delivery.signal {
-            Signal::Closed | Signal::Reset => self.interposer.ended(&mut self.sightings, id),
-            Signal::Message(Parcel::Message(message)) => {
-                let Some(ends) = self.network.ends(id) else { return Passage::Once };
-                if delivery.to == ends.callee {
-                    let hosts = [ends.caller, ends.callee].map(|end| self.network.host(end));
-                    let sightings = &mut self.sightings;
-                    let here = ((id, ends), hosts);
-                    return self.interposer.request(sightings, self.now, here, message);
-                }
-            }
-            _ => {}
-        }
-        Passage::Once
     }
 
     /// The process that this is for takes it, or its kernel keeps it.

@@ -264,9 +264,9 @@ fn flags_that_make_no_sense_are_named() {
             zookeeper/register --time ten
               invalid value 'ten' for '--time <TIME>': expected a duration such as 500ms, 10s or 1m 30s, found `ten`; `--help` shows what is expected
             zookeeper/register --variant loses-acked-writes
-              invalid value 'loses-acked-writes' for '--variant <[SERVICE=]NAME>': unknown variant `loses-acked-writes` of the ZooKeeper model, did you mean `loses-acked-write`?; known: as-shipped, loses-acked-write, stale-barrier, acks-unflushed, votes-by-id, cas-races; `--help` shows what is expected
+              --variant loses-acked-writes: zookeeper has no variant `loses-acked-writes`; did you mean `loses-acked-write`?; it has as-shipped, loses-acked-write, stale-barrier, acks-unflushed, votes-by-id, cas-races
             zookeeper/register --variant kafka=x
-              invalid value 'kafka=x' for '--variant <[SERVICE=]NAME>': there is no service `kafka`; there is zookeeper, controller, kvrocks; `--help` shows what is expected
+              invalid value 'kafka=x' for '--variant <[SERVICE=]NAME>': there is no service `kafka`; there is zookeeper, controller, kvrocks, and node for kvrocks; `--help` shows what is expected
             zookeeper/register --image zookeeper
               invalid value 'zookeeper' for '--image <SERVICE=IMAGE>': expected name=value, found `zookeeper`; `--help` shows what is expected
             zookeeper/register --expect all
@@ -278,7 +278,7 @@ fn flags_that_make_no_sense_are_named() {
             zookeeper/register --subnet 10.0.0.1/24 --world docker
               invalid value '10.0.0.1/24' for '--subnet <CIDR>': `10.0.0.1/24` is no IPv4 subnet: expected one such as 10.9.8.0/24 (bits after /24 are set); `--help` shows what is expected
             zookeeper/register --variant votes-by-id --world docker
-              --variant: planted bugs exist in the simulation only; add --world sim
+              --variant votes-by-id: planted bugs of ZooKeeper exist in the simulation only; add --world sim
             zookeeper/register --image kafka=x --world docker
               --image kafka: this workload runs no image of that name; it runs zookeeper
             zookeeper/register --image zookeeper=x
@@ -396,7 +396,7 @@ fn other_commands_refuse_as_well() {
         down --run BAD
           invalid value 'BAD' for '--run <ID>': `BAD` is no run id: expected 1 to 16 lower-case letters and digits; `--help` shows what is expected
         images build zookeper
-          there is no image `zookeper`; did you mean `zookeeper`?; there is zookeeper, and images/zookeper/Dockerfile in the current folder would add it
+          there is no image `zookeper`; did you mean `zookeeper`?; there is controller, kvrocks, zookeeper, and images/zookeper/Dockerfile in the current folder would add it
     "#]].assert_eq(&cases.iter().map(said).collect::<String>());
 }
 

@@ -51,11 +51,64 @@ fn lists_name_all_there_is_in_text_and_json() {
         let text = folder.run(&format!("list {kind}"));
         assert_eq!(text.out.lines().count(), rows.len(), "{text:?}");
         for row in rows {
-            let name = row["name"].as_str().expect("text").rsplit('=').next().expect("a name");
+            let name = row["name"].as_str().expect("text");
             let described = json(&folder.run(&format!("describe {name} --json")));
             assert_eq!(described["description"], row["description"], "{name}");
         }
     }
+}
+
+#[test]
+fn a_variant_is_found_by_its_name_alone_of_whichever_service() {
+    let folder = Folder::new();
+    assert!(
+        folder.run("describe lease").out.starts_with("variant kvrocks=lease\n  A master takes")
+    );
+    let shipped = folder.run("describe as-shipped").out;
+    let services = shipped.lines().filter_map(|line| line.strip_prefix("variant "));
+    let expected = ["zookeeper=as-shipped", "controller=as-shipped", "kvrocks=as-shipped"];
+    assert_eq!(services.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn describing_a_workload_shows_services_and_what_is_expected() {
+    let said = Folder::new().run("describe zookeeper/register-local-reads");
+    expect![[r#"
+        workload zookeeper/register-local-reads
+          Known bad: reads are answered by the session's own server, which may lag; stale reads must be found.
+
+        services:
+          zookeeper  3  zookeeper on port 2181; `leader` and `follower` are its
+
+        message:
+          zookeeper set /stormglass-register/r*
+          what message faults hit, and triggers of `workload`
+
+        expected:
+          under partition-halves nonlinearizable is found
+          under partition-majority nonlinearizable is found
+          under partition-leader nonlinearizable is found
+
+        example:
+          stormglass run zookeeper/register-local-reads --nemesis partition-halves
+
+        workloads/zookeeper/register-local-reads.yaml (built in):
+        services: { zookeeper: 3 }
+        leader: zookeeper
+        register:
+          reads: local
+          mix: { read: 70, write: 20, cas: 10 }
+          keys: 5
+          ops_per_key: 200
+        message: zookeeper set /stormglass-register/r*
+        rate: 200
+        concurrency: 40n
+        time: 60s
+        expect:
+          - { nemesis: partition-halves, anomaly: nonlinearizable }
+          - { nemesis: partition-majority, anomaly: nonlinearizable }
+          - { nemesis: partition-leader, anomaly: nonlinearizable }
+    "#]].assert_eq(&said.out);
 }
 
 #[test]

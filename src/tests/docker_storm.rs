@@ -8,6 +8,7 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use stormglass::client::zookeeper::sessions;
 use stormglass::cluster::{
     Action, Applied, Cluster, Coordination, CreateMode, FaultId, Needs, SessionEvent,
 };
@@ -121,7 +122,7 @@ impl Storm {
     }
 }
 
-/// Every server takes a write, so that its sessions and its link to the leader are there.
+/// Every server takes a write, so that its link to the leader is there, and holds a session of somebody.
 async fn must_answer(cluster: &DockerCluster, node: &NodeName) {
     let answered = async {
         loop {
@@ -136,6 +137,13 @@ async fn must_answer(cluster: &DockerCluster, node: &NodeName) {
         }
     };
     tokio::time::timeout(RECOVERY, answered).await.unwrap_or_else(|_| panic!("{node} is silent"));
+    let address = cluster.topology().node(node).expect("a node").address;
+    let held = async {
+        while !sessions((address, 2181).into(), SESSION).await.is_ok_and(|held| !held.is_empty()) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(RECOVERY, held).await.unwrap_or_else(|_| panic!("nobody is at {node}"));
 }
 
 /// Keeps a session at one server and writes, so that there is something to hit.

@@ -103,7 +103,7 @@ fn the_terminal_tells_of_an_invalid_run() {
             Invalid  (exit code 1)
               Reads at zookeeper1 returned values that acknowledged writes had replaced, while it was cut off
               from the other nodes.
-              run      zookeeper/register-local-reads / partition-one in docker, seed 7
+              run      zookeeper/register-local-reads / partition-one in docker (as-shipped), seed 7
               anomaly  nonlinearizable: Process 0 on zookeeper1 read 1947 from key 6 at 10.058 s, but write 1980
                        had completed at 10.042 s on zookeeper2 and nothing wrote 1947 after it.
               anomaly  nonlinearizable: Process 6 on zookeeper1 read 1967 from key 4 at 10.091 s, but write 1979
@@ -128,7 +128,7 @@ fn the_terminal_tells_of_hits_and_failovers() {
             Unknown  (exit code 2)
               late-reply did not act: no message of the workload matched; mix did not act: cut is indeterminate;
               pause-on-log did not act: it was never begun
-              run      zookeeper/register-local-reads / storm in docker, seed 7
+              run      zookeeper/register-local-reads / storm in docker (as-shipped), seed 7
               fault    late-reply on leader: Acted once and was undone, but the workload did not feel it: no …
               fault    pause-on-log on one: Never began: it waited for a log line like `SNAPSHOT .* corrupt` …
               fault    partition-one on one: Acted once, felt by the workload, undone and proven.
@@ -212,7 +212,7 @@ fn the_terminal_tells_of_a_broken_harness() {
         expect![[r#"
             Infrastructure failure  (exit code 3)
               The image zookeeper:3.9 could not be had, so nothing was started.
-              run      zookeeper/register-local-reads / partition-one in docker, seed 7
+              run      zookeeper/register-local-reads / partition-one in docker (as-shipped), seed 7
               harness  image zookeeper:3.9: no such image, and building it failed
               report   results/latest/report.html
               again    stormglass run zookeeper/register-local-reads --nemesis partition-one --world docker \

@@ -5,14 +5,12 @@ use std::collections::VecDeque;
 /// How many values of a key are remembered as candidates for a compare-and-set.
 const RECENT: usize = 4;
 
-/// Retired keys that the drain still reads, for each key in use.
-const RETIRED_PER_ACTIVE: usize = 2;
-
 /// The keys of a run. Keys and values are numbered from 1 and never used again.
 pub struct Keys {
     active: Vec<ActiveKey>,
     /// The last few that were retired, oldest first.
     retired: VecDeque<i64>,
+    most_retired: usize,
     next_key: i64,
     next_value: i64,
 }
@@ -37,10 +35,16 @@ impl ActiveKey {
 }
 
 impl Keys {
-    pub fn new(active: u32) -> Keys {
+    /// So many keys in use; of retired ones so many are remembered for the final reads.
+    pub fn new(active: u32, most_retired: usize) -> Keys {
         let active: Vec<ActiveKey> = (1..=i64::from(active)).map(ActiveKey::new).collect();
         let next_key = active.len() as i64 + 1;
-        Keys { active, retired: VecDeque::new(), next_key, next_value: 1 }
+        Keys { active, retired: VecDeque::new(), most_retired, next_key, next_value: 1 }
+    }
+
+    /// How many keys are in use.
+    pub fn count(&self) -> usize {
+        self.active.len()
     }
 
     pub fn active(&self, slot: usize) -> &ActiveKey {
@@ -57,7 +61,7 @@ impl Keys {
         self.next_key += 1;
         let retired = std::mem::replace(&mut self.active[slot], fresh);
         self.retired.push_back(retired.key);
-        if self.retired.len() > RETIRED_PER_ACTIVE * self.active.len() {
+        if self.retired.len() > self.most_retired {
             self.retired.pop_front();
         }
     }
@@ -93,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_key_is_replaced_after_its_last_operation() {
-        let mut keys = Keys::new(2);
+        let mut keys = Keys::new(2, 4);
         for slot in [0, 0, 0, 1, 0] {
             keys.issue(slot, 2);
         }
@@ -108,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_last_value_seen_comes_last_and_few_are_kept() {
-        let mut keys = Keys::new(1);
+        let mut keys = Keys::new(1, 2);
         for value in [1, 2, 3, 1, 4, 5] {
             keys.saw(1, value);
         }

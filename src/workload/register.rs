@@ -19,6 +19,9 @@ use crate::workload::keys::Keys;
 use crate::workload::register_client::ReadMode;
 use crate::workload::{OptionError, Workload};
 
+/// Retired keys that the drain still reads, for each key in use.
+const RETIRED_PER_ACTIVE: usize = 2;
+
 /// What clients do to the registers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -99,8 +102,14 @@ pub struct Register {
 impl Register {
     pub fn new(options: RegisterOptions) -> Result<Register, OptionError> {
         options.check()?;
-        let keys = Arc::new(Mutex::new(Keys::new(options.keys)));
+        let retired = RETIRED_PER_ACTIVE * options.keys as usize;
+        let keys = Arc::new(Mutex::new(Keys::new(options.keys, retired)));
         Ok(Register { options, keys })
+    }
+
+    /// Registers on these keys, which others share.
+    pub(super) fn sharing(options: RegisterOptions, keys: Arc<Mutex<Keys>>) -> Register {
+        Register { options, keys }
     }
 
     pub fn reads(&self) -> ReadMode {

@@ -9,11 +9,9 @@ use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use crate::agent::protocol::Spent;
-use crate::cluster::{
-    Concerning, Effect, Form, MessageRule, MessageSeen, Protocol, Side, Tap, Toxic,
-};
+use crate::cluster::{Concerning, Effect, Form, MessageSeen, Protocol, Side, Tap, Toxic};
 use crate::op::NodeName;
-use crate::wire::{Reply, Request};
+use crate::wire::{Hit, Reply, Request, Rules};
 
 /// A tap with its peers' addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,15 +46,6 @@ pub struct Sighting {
     pub node: NodeName,
     pub message: MessageSeen,
     pub at: Instant,
-}
-
-/// What a request has run into.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    pub concerning: Concerning,
-    pub rule: MessageRule,
-    pub nth: u64,
-    pub request: Request,
 }
 
 struct Armed {
@@ -195,5 +184,33 @@ impl Armory {
         let (concerning, node, at) = (hit.concerning, self.node, Instant::now());
         // Passing bytes on must never wait for the orchestrator.
         let _ = self.sightings.try_send(Sighting { concerning, node, message, at });
+    }
+}
+
+/// The armory as one connection faces it.
+pub struct Facing<'a> {
+    pub armory: &'a mut Armory,
+    pub end: &'a End,
+}
+
+impl Rules for Facing<'_> {
+    fn expected(&self) -> Option<Protocol> {
+        self.armory.expected(self.end)
+    }
+
+    fn judge(&mut self, protocol: Protocol, request: &Request) -> Option<Hit> {
+        self.armory.judge(protocol, self.end, request)
+    }
+
+    fn is_armed(&self, by: Concerning) -> bool {
+        self.armory.is_armed(by)
+    }
+
+    fn saw(&mut self, hit: Hit, reply: Option<Reply>) {
+        self.armory.saw(self.end, hit, reply);
+    }
+
+    fn count_unparsed(&mut self) {
+        self.armory.count_unparsed(self.end);
     }
 }

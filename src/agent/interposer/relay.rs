@@ -11,11 +11,12 @@ use std::time::Instant;
 use tokio::net::TcpStream;
 use tokio::time::sleep_until;
 
+use super::armory::{End, Facing};
 use super::flow::{Flow, Next, Pace};
 use super::shared::Shared;
 use super::socket;
-use super::splice::{Deed, Splice};
 use crate::cluster::{Concerning, Toxic};
+use crate::wire::{Deed, Splice};
 
 /// How a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,7 @@ pub struct Relay {
     client: TcpStream,
     server: TcpStream,
     shared: Rc<Shared>,
+    end: End,
     splice: Splice,
     /// From the client to the server, and back.
     up: Flow,
@@ -58,13 +60,14 @@ pub struct Relay {
 }
 
 impl Relay {
-    pub fn new(client: TcpStream, server: TcpStream, splice: Splice, shared: Rc<Shared>) -> Relay {
+    pub fn new(client: TcpStream, server: TcpStream, end: End, shared: Rc<Shared>) -> Relay {
         let (up, down) = (Flow::new(shared.fork()), Flow::new(shared.fork()));
         Relay {
             client,
             server,
             shared,
-            splice,
+            end,
+            splice: Splice::default(),
             up,
             down,
             toxics: Vec::new(),
@@ -80,7 +83,7 @@ impl Relay {
     pub async fn run(mut self) {
         let ending = self.pass().await;
         let mut armory = self.shared.armory.borrow_mut();
-        self.splice.finish(&armory);
+        self.splice.finish(&mut Facing { armory: &mut armory, end: &self.end });
         if let Some(concerning) = self.held {
             armory.let_go(concerning);
         }
@@ -135,7 +138,7 @@ impl Relay {
         if armory.is_closing || is_released {
             return Some(Ending::Reset);
         }
-        self.toxics = armory.toxics(self.splice.end());
+        self.toxics = armory.toxics(&self.end);
         let pace = Pace::of(self.toxics.iter().map(|(_, toxic)| toxic));
         let is_late_for_nothing =
             self.down.delayed_by().is_some_and(|concerning| !armory.is_armed(concerning));
@@ -169,7 +172,11 @@ impl Relay {
                 self.up.finish();
                 self.splice.end_of_requests()
             }
-            Ok(length) => self.splice.requests(&buffer[..length], &mut shared.armory.borrow_mut()),
+            Ok(length) => {
+                let mut armory = shared.armory.borrow_mut();
+                let mut facing = Facing { armory: &mut armory, end: &self.end };
+                self.splice.requests(&buffer[..length], &mut facing)
+            }
             Err(error) => return (!is_nothing(&error)).then_some(Ending::Reset),
         };
         self.perform(deeds, true)
@@ -190,7 +197,11 @@ impl Relay {
             Ok(length) => {
                 let is_last = self.reset_after.is_some_and(|(_, left)| length as u64 >= left);
                 let length = self.count_down(length);
-                let deeds = self.splice.replies(&buffer[..length], &mut shared.armory.borrow_mut());
+                let deeds = {
+                    let mut armory = shared.armory.borrow_mut();
+                    let mut facing = Facing { armory: &mut armory, end: &self.end };
+                    self.splice.replies(&buffer[..length], &mut facing)
+                };
                 let ending = self.perform(deeds, false);
                 if !is_last {
                     return ending;

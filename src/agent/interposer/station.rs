@@ -20,7 +20,6 @@ use super::redirect::{Ports, Redirect};
 use super::relay::Relay;
 use super::shared::{Arrival, Shared};
 use super::socket;
-use super::splice::Splice;
 use crate::agent::namespace;
 use crate::agent::netlink::Socket;
 use crate::agent::protocol::Spent;
@@ -207,8 +206,7 @@ async fn pass_on(client: TcpStream, side: Side, shared: Rc<Shared>) {
         return socket::reset(client);
     };
     shared.arrived(address, Arrival::Connected);
-    let splice = Splice::new(end(side, address, original));
-    Relay::new(client, server, splice, shared).run().await;
+    Relay::new(client, server, end(side, address, original), shared).run().await;
 }
 
 fn end(side: Side, client: SocketAddr, original: SocketAddrV4) -> End {

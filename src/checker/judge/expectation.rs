@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::variant::WantedVariant;
+
 /// The two worlds, as far as judging differs between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -27,9 +29,10 @@ impl World {
 pub struct Expectation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nemesis: Option<String>,
-    /// `name` of a variant on any role, or `role=name`.
+    /// `name` of a variant on any role, `role=name`, or `{ role: name, … }`; `as-shipped` alone is where
+    /// no role has another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub variant: Option<String>,
+    pub variant: Option<WantedVariant>,
     /// `tag` of any image, or `image=tag`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
@@ -44,7 +47,7 @@ pub struct Expectation {
 pub struct Identity {
     pub world: World,
     pub nemeses: Vec<String>,
-    /// By role: `node`, `controller`.
+    /// Of our own servers, by role: `kvrocks`, `controller`, `zookeeper`.
     pub variants: BTreeMap<String, String>,
     /// By image name.
     pub images: BTreeMap<String, String>,
@@ -53,7 +56,7 @@ pub struct Identity {
 impl Expectation {
     fn matches(&self, run: &Identity) -> bool {
         self.nemesis.as_ref().is_none_or(|name| run.nemeses.contains(name))
-            && self.variant.as_deref().is_none_or(|wanted| has(&run.variants, wanted))
+            && self.variant.as_ref().is_none_or(|wanted| wanted.matches(&run.variants))
             && self.image.as_deref().is_none_or(|wanted| has(&run.images, wanted))
             && self.world.is_none_or(|world| world == run.world)
     }
@@ -83,7 +86,7 @@ mod tests {
         Identity {
             world: World::Sim,
             nemeses: vec!["kill".to_owned(), "pause".to_owned()],
-            variants: [("node".to_owned(), "no-sync".to_owned())].into(),
+            variants: [("kvrocks".to_owned(), "no-sync".to_owned())].into(),
             images: [("kvrocks".to_owned(), "2.11".to_owned())].into(),
         }
     }
@@ -96,6 +99,8 @@ mod tests {
             ("nemesis: partition-halves,", false),
             ("variant: no-sync,", true),
             ("variant: node=no-sync,", true),
+            ("variant: { kvrocks: no-sync },", true),
+            ("variant: { kvrocks: no-sync, controller: cas },", false),
             ("variant: controller=no-sync,", false),
             ("image: kvrocks=2.11,", true),
             ("image: kvrocks=2.12,", false),

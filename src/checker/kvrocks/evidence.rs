@@ -48,7 +48,8 @@ impl Evidence {
     ) -> Evidence {
         let shards = Shards::new(shards);
         let views = Views::of(history);
-        let Operators { told, migrations, failovers } = Operators::of(pairs, &shards);
+        let Operators { told, migrations, failovers } =
+            Operators::of(pairs, &shards, views.reads_are_current());
         let calm = Calm::of(history);
         let end = history.events().iter().map(|event| event.time).max().unwrap_or(0);
         let promotions = Promotions::of(&masters::Sources {

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Told, of_file};
+use super::{Told, of_file, table};
 use crate::catalog::{Catalog, Entry};
 use crate::nemesis::{Guide, Parameter};
 use crate::scenario::{Overrides, load_nemesis, nemesis_base};
@@ -62,15 +62,4 @@ fn sections(guide: &Guide) -> String {
         false => text.extend(guide.can_break.iter().map(|line| format!("  {line}\n"))),
     }
     text
-}
-
-/// Rows with their columns below each other.
-fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
-    let line = |row: &[String; COLUMNS]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use futures::future::try_join_all;
 
-use crate::cluster::{Node, Role, Topology};
+use crate::cluster::{Node, Topology};
 use crate::docker::agent::{Agent, AgentPlan};
 use crate::docker::cluster::fitting::Fittings;
 use crate::docker::cluster::up::check_address;
@@ -15,12 +15,8 @@ use crate::docker::engine::Engine;
 use crate::docker::logs::{self, LogStream, LogWatch};
 use crate::docker::network::Network;
 use crate::docker::node::{self, Hold, Service};
-use crate::docker::outfit::{Outfit, Setting};
+use crate::docker::outfit::Outfit;
 use crate::docker::owner::{Owner, RESULTS};
-use crate::docker::settings::Settings;
-
-/// How a reference server behaves that nobody asks to behave otherwise.
-const AS_SHIPPED: &str = "as-shipped";
 
 /// What every container of a run is made from.
 pub(super) struct Making<'a> {
@@ -35,18 +31,12 @@ pub(super) struct Making<'a> {
 
 impl Making<'_> {
     pub fn topology(&self) -> Result<Topology, UpError> {
-        let roles = self.spec.roles();
-        let all = roles.flat_map(|(role, count)| (1..=count).map(move |number| (role, number)));
-        let node = |(index, (role, number)): (usize, (Role, usize))| {
-            let subnet = self.network.subnet;
-            let address = subnet.node(index).with_context(|| {
-                let nodes: usize = self.spec.services.values().sum();
-                format!("subnet {subnet} has no room for {nodes} nodes")
-            })?;
-            Ok(Node { name: role.node_name(number), role, address })
-        };
-        let nodes: Result<Vec<Node>, UpError> = all.enumerate().map(node).collect();
-        Ok(Topology { nodes: nodes? })
+        let subnet = self.network.subnet;
+        let topology = self.spec.topology(|index| subnet.node(index));
+        Ok(topology.with_context(|| {
+            let nodes: usize = self.spec.services.values().sum();
+            format!("subnet {subnet} has no room for {nodes} nodes")
+        })?)
     }
 
     /// Those by which a run is found, and its ledger.
@@ -68,21 +58,8 @@ impl Making<'_> {
 
     /// All of them at once, whatever their roles: each waits by itself for what it needs of others.
     pub async fn nodes(&self, topology: &Topology) -> Result<Vec<DockerNode>, UpError> {
-        let empty = Settings::new();
-        let mut fitted = Vec::new();
-        for (role, count) in self.spec.roles() {
-            let nodes = topology.with_role(role).zip(1..=count);
-            for (node, number) in nodes {
-                let config = self.spec.config.get(&role).unwrap_or(&empty);
-                let variant =
-                    self.spec.variants.get(role.name()).map_or(AS_SHIPPED, String::as_str);
-                let setting = Setting { topology, node, number, config, variant };
-                let outfit = Outfit::of(&setting);
-                let outfit = outfit.map_err(|flaw| UpError::Config { role, flaw })?;
-                fitted.push((node, outfit));
-            }
-        }
-        try_join_all(fitted.into_iter().map(|(node, outfit)| self.node(node, outfit))).await
+        let fitted = topology.nodes.iter().zip(self.spec.outfits(topology)?);
+        try_join_all(fitted.map(|(node, outfit)| self.node(node, outfit))).await
     }
 
     async fn node(&self, node: &Node, outfit: Outfit) -> Result<DockerNode, UpError> {
@@ -111,7 +88,11 @@ impl Making<'_> {
             labels: labels(node.role.name()),
         };
         let service = node::create_service(self.engine, service).await.with_context(failed)?;
-        node::start(self.engine, &service).await.with_context(failed)?;
+        let started = node::start(self.engine, &service).await;
+        started.with_context(|| {
+            let image = &fitting.image.reference;
+            format!("start {} in image {image}", node.name)
+        })?;
         let folder = logs::folder(&self.spec.results, &node.name);
         let watch = self.log_watch.clone();
         let log = LogStream::follow(self.engine, node.name, &service, &folder, watch).await;

@@ -1,18 +1,22 @@
 //! What cluster is wanted.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cluster::{Needs, Role};
+use crate::cluster::{Needs, Node, Role, Settings, Topology};
 use crate::docker::cluster::{Limits, UpError};
+use crate::docker::outfit::{Outfit, Setting};
 use crate::docker::owner::RunId;
-use crate::docker::settings::Settings;
 use crate::docker::subnet::Subnet;
 use crate::reference::{ControllerVariant, NodeVariant, UnknownVariant};
 
 /// So many nodes fit into a run's subnet, with room for the rest.
 const LARGEST: usize = 200;
+
+/// How a reference server behaves that nobody asks to behave otherwise.
+const AS_SHIPPED: &str = "as-shipped";
 
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
@@ -71,7 +75,33 @@ impl ClusterSpec {
         for (role, variant) in &self.variants {
             check_variant(role, variant)?;
         }
-        Ok(())
+        // Where nodes will be does not matter to whether their settings fit.
+        let somewhere = |_| Some(Ipv4Addr::LOCALHOST);
+        self.topology(somewhere).map_or(Ok(()), |topology| self.outfits(&topology).map(|_| ()))
+    }
+
+    /// The nodes, by index at these addresses; `None` where one has none.
+    pub(super) fn topology(&self, address: impl Fn(usize) -> Option<Ipv4Addr>) -> Option<Topology> {
+        let numbers = |(role, count)| (1..=count).map(move |number| (role, number));
+        let all = self.roles().flat_map(numbers).enumerate();
+        let node = |(index, (role, number)): (usize, (Role, usize))| {
+            Some(Node { name: role.node_name(number), role, address: address(index)? })
+        };
+        Some(Topology { nodes: all.map(node).collect::<Option<Vec<Node>>>()? })
+    }
+
+    /// What each node is given, in the order of the topology.
+    pub(super) fn outfits(&self, topology: &Topology) -> Result<Vec<Outfit>, UpError> {
+        let empty = Settings::new();
+        let fitted = self.roles().flat_map(|(role, _)| topology.with_role(role).zip(1..));
+        let outfit = |(node, number): (&Node, usize)| {
+            let role = node.role;
+            let config = self.config.get(&role).unwrap_or(&empty);
+            let variant = self.variants.get(role.name()).map_or(AS_SHIPPED, String::as_str);
+            let setting = Setting { topology, node, number, config, variant };
+            Outfit::of(&setting).map_err(|flaw| UpError::Config { role, flaw })
+        };
+        fitted.map(outfit).collect()
     }
 }
 
@@ -114,6 +144,13 @@ mod tests {
             let text = error(&spec(&[(Role::Zookeeper, nodes)], &[]));
             assert!(text.contains(&format!("of {nodes} nodes")), "{text}");
         }
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_are_told_before_anything_is_made() {
+        let mut spec = spec(&[(Role::Zookeeper, 1), (Role::Kvrocks, 1)], &[]);
+        spec.config.insert(Role::Kvrocks, [("port".to_owned(), "7".to_owned())].into());
+        assert!(error(&spec).starts_with("config of kvrocks: port is set by the cluster itself"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::cluster::{Ability, CLIENTS, Mechanism, Needs, NodeState, Role, Topolo
 use crate::docker::agent::Agent;
 use crate::docker::cluster::fitting::Fittings;
 use crate::docker::cluster::making::Making;
-use crate::docker::cluster::view::office::{LEADER, Lookout};
+use crate::docker::cluster::view::office::Lookout;
 use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, Sightings, UpError, view};
 use crate::docker::engine::Engine;
 use crate::docker::logs::{self, LogWatch};
@@ -23,6 +23,7 @@ use crate::docker::node;
 use crate::docker::owner::Owner;
 use crate::docker::{Progress, ability, sweep};
 use crate::op::NodeName;
+use crate::reference::controller::Config;
 
 const READY_POLL: Duration = Duration::from_millis(40);
 
@@ -125,7 +126,7 @@ async fn start(
 fn leader_znode(spec: &ClusterSpec) -> String {
     let config = spec.config.get(&Role::Controller);
     let path = config.and_then(|config| config.get(ELECT_PATH));
-    path.map_or(LEADER, String::as_str).to_owned()
+    path.map_or(Config::ELECT_PATH, String::as_str).to_owned()
 }
 
 /// Fails with the first mechanism that is needed and does not act; those that can be done without.

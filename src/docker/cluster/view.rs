@@ -15,15 +15,29 @@ use crate::docker::node;
 use office::{Holder, Office};
 
 pub(super) async fn view(cluster: &DockerCluster) -> View {
-    let asked = join_all(cluster.nodes.iter().map(|node| look(cluster, node)));
-    let (views, office) = futures::join!(asked, office(cluster));
-    let nodes = cluster.nodes.iter().zip(views).map(|(node, view)| match (node.role, view.state) {
-        (Role::Controller, NodeState::Serving | NodeState::Running) => {
+    let (servers, others): (Vec<_>, Vec<_>) =
+        cluster.nodes.iter().partition(|node| node.role == Role::Zookeeper);
+    let others = join_all(others.into_iter().map(|node| seen(cluster, node)));
+    let coordinated = async {
+        let servers = join_all(servers.into_iter().map(|node| seen(cluster, node))).await;
+        let office = office(cluster, &servers).await;
+        (servers, office)
+    };
+    let (others, (servers, office)) = futures::join!(others, coordinated);
+    let views = servers.into_iter().chain(others).map(|(node, view)| match view.state {
+        NodeState::Serving | NodeState::Running if node.role == Role::Controller => {
             (node.name, in_office(view, node.client_address, &office))
         }
         _ => (node.name, view),
     });
-    View { nodes: nodes.collect() }
+    View { nodes: views.collect() }
+}
+
+/// One node with its view.
+type Seen<'a> = (&'a DockerNode, NodeView);
+
+async fn seen<'a>(cluster: &DockerCluster, node: &'a DockerNode) -> Seen<'a> {
+    (node, look(cluster, node).await)
 }
 
 async fn look(cluster: &DockerCluster, node: &DockerNode) -> NodeView {
@@ -36,14 +50,14 @@ async fn look(cluster: &DockerCluster, node: &DockerNode) -> NodeView {
     }
 }
 
-/// Who holds the leader znode, where there are controllers to hold it.
-pub(super) async fn office(cluster: &DockerCluster) -> Office {
-    let of = |role| cluster.nodes.iter().filter(move |node| node.role == role);
-    if of(Role::Controller).next().is_none() {
+/// Who holds the leader znode, where there are controllers to hold it: asked of servers that serve.
+async fn office(cluster: &DockerCluster, servers: &[Seen<'_>]) -> Office {
+    if !cluster.nodes.iter().any(|node| node.role == Role::Controller) {
         return Office::Unknown;
     }
-    let servers: Vec<SocketAddr> = of(Role::Zookeeper).map(|node| node.client_address).collect();
-    cluster.lookout.look(&servers).await
+    let serving = servers.iter().filter(|(_, view)| view.state == NodeState::Serving);
+    let serving: Vec<SocketAddr> = serving.map(|(node, _)| node.client_address).collect();
+    cluster.lookout.look(&serving).await
 }
 
 fn judge(role: Role, state: &ContainerState, said: NodeView) -> NodeView {

@@ -31,6 +31,8 @@ pub struct Tap {
 struct State {
     listeners: BTreeMap<SocketAddrV4, mpsc::UnboundedSender<(DuplexStream, SocketAddrV4)>>,
     held: Vec<(Ipv4Addr, Ipv4Addr)>,
+    /// Directions in which connections as old as this carry nothing any more.
+    lost: Vec<((Ipv4Addr, Ipv4Addr), u16)>,
     taps: Vec<Tap>,
     next_port: u16,
 }
@@ -52,6 +54,14 @@ impl Network {
     pub fn release(&self, from: Ipv4Addr, to: Ipv4Addr) {
         self.state.borrow_mut().held.retain(|held| *held != (from, to));
         self.changed.notify_waiters();
+    }
+
+    /// Nothing passes any more from one address to another on the connections that there are, not even
+    /// their end; new ones are as ever.
+    pub fn lose(&self, from: Ipv4Addr, to: Ipv4Addr) {
+        let mut state = self.state.borrow_mut();
+        let newest = state.next_port;
+        state.lost.push(((from, to), newest));
     }
 
     /// Holds a direction once these bytes have passed; they themselves arrive.
@@ -84,8 +94,10 @@ impl Network {
         listener.send((far, peer)).map_err(|_| io::ErrorKind::ConnectionRefused)?;
         let (near_in, near_out) = tokio::io::split(near_wire);
         let (far_in, far_out) = tokio::io::split(far_wire);
-        tokio::task::spawn_local(self.clone().pass(near_in, far_out, (from, *to.ip())));
-        tokio::task::spawn_local(self.clone().pass(far_in, near_out, (*to.ip(), from)));
+        let there = self.clone().pass(near_in, far_out, (from, *to.ip()), peer.port());
+        let back = self.clone().pass(far_in, near_out, (*to.ip(), from), peer.port());
+        tokio::task::spawn_local(there);
+        tokio::task::spawn_local(back);
         Ok(near.compat())
     }
 
@@ -105,11 +117,16 @@ impl Network {
         mut from: ReadHalf<DuplexStream>,
         mut to: WriteHalf<DuplexStream>,
         (source, target): (Ipv4Addr, Ipv4Addr),
+        connection: u16,
     ) {
         let mut piece = vec![0; BUFFER];
         loop {
             let length = from.read(&mut piece).await.unwrap_or(0);
             self.open(source, target).await;
+            let lost = |(way, newest): &(_, u16)| *way == (source, target) && connection <= *newest;
+            if self.state.borrow().lost.iter().any(lost) {
+                std::future::pending::<()>().await;
+            }
             if length == 0 {
                 // The reader learns that no more will come; it may be gone itself.
                 let _ = to.shutdown().await;
@@ -127,10 +144,9 @@ impl Network {
         let has = |word: &Vec<u8>| piece.windows(word.len()).any(|window| window == word);
         let passes =
             |tap: &Tap| (tap.from, tap.to) == (source, target) && tap.words.iter().all(has);
-        if let Some(index) = state.taps.iter().position(passes) {
-            let tap = state.taps.remove(index);
-            state.held.push(tap.hold);
-        }
+        let (sprung, rest) = std::mem::take(&mut state.taps).into_iter().partition(passes);
+        state.taps = rest;
+        state.held.extend(sprung.iter().map(|tap: &Tap| tap.hold));
     }
 }
 

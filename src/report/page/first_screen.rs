@@ -214,6 +214,9 @@ fn what_was_run(page: &Page) -> Markup {
                 @for (name, variant) in &results.variant {
                     dt { "Variant" } dd { (name) "=" (variant) }
                 }
+                @for (name, image) in &results.images {
+                    dt { "Image" } dd { (name) "=" (image) }
+                }
                 dt { "Seed" } dd.number { (results.seed) }
                 dt { "Time" } dd { (words::duration(page.digest.end)) }
                 (optional("Nodes", &nodes(page)))

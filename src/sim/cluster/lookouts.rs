@@ -16,7 +16,6 @@ use crate::sim::sightings::LineLookout;
 impl SimCluster {
     /// Puts idle interposers in place and looks out for exactly what is asked.
     pub(super) fn make_ready(&self, needs: &Needs) -> anyhow::Result<()> {
-        self.places(&needs.taps)?;
         let mut lines = Vec::new();
         let mut watches = Vec::new();
         let mut standing = needs.taps.clone();
@@ -38,9 +37,11 @@ impl SimCluster {
                 }
             }
         }
+        let places = self.places(&standing)?;
         *self.standing.borrow_mut() = standing;
         self.world.with(|world| {
             world.sightings.look_out(lines);
+            world.interposer.stand(places);
             world.interposer.forget_lookouts();
             for (concerning, places, rule) in watches {
                 world.interposer.arm(concerning, places, rule);
@@ -76,13 +77,14 @@ impl SimCluster {
         for peer in &tap.peers {
             self.host(peer)?;
         }
-        let node = vec![usize::from(self.index(&tap.node)?)];
+        let at = usize::from(self.index(&tap.node)?);
+        let node = vec![at];
         let peers: Vec<usize> =
             self.peers(tap).iter().map(|peer| self.host(peer)).collect::<Result<_, _>>()?;
         let port = tap.port;
         Ok(match tap.side {
-            Side::Inbound => Place { callers: peers, callees: node, port },
-            Side::Outbound => Place { callers: node, callees: peers, port },
+            Side::Inbound => Place { at, callers: peers, callees: node, port },
+            Side::Outbound => Place { at, callers: node, callees: peers, port },
         })
     }
 }

@@ -5,11 +5,11 @@ use std::net::Ipv4Addr;
 
 use anyhow::ensure;
 
-use crate::cluster::{Node, Role, Topology};
+use crate::cluster::{Node, Role, Settings, Topology};
 use crate::reference::{ControllerVariant, NodeVariant};
 use crate::rng::Rng;
 use crate::sim::Variant;
-use crate::sim::program::{Program, Settings, program};
+use crate::sim::program::{Program, program};
 use crate::sim::world::Resident;
 
 /// More servers than this no ensemble has.
@@ -71,8 +71,10 @@ impl SimSpec {
 
     /// The nodes of this topology, each with the program that it runs.
     pub(super) fn residents(&self, topology: &Topology) -> anyhow::Result<Vec<Resident>> {
+        let nothing = Settings::new();
         let resident = |node: &Node| {
-            let program = program(node, topology, self.config.get(&node.role), &self.variants)?;
+            let settings = self.config.get(&node.role).unwrap_or(&nothing);
+            let program = program(node, topology, settings, &self.variants)?;
             Ok(resident(node, program))
         };
         topology.nodes.iter().map(resident).collect()

@@ -2,10 +2,12 @@
 
 mod clocks;
 mod interposers;
+mod kvrocks;
 mod links;
 mod lookouts;
 mod processes;
 mod programs;
+mod streams;
 mod toxics;
 
 use std::collections::BTreeSet;

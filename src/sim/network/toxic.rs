@@ -18,6 +18,8 @@ const HEADERS_BYTES: u64 = 66;
 /// Connections: opened from one of these hosts to this port of one of those.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The node in whose namespace something stands.
+    pub at: usize,
     pub callers: Vec<usize>,
     pub callees: Vec<usize>,
     pub port: u16,
@@ -111,7 +113,8 @@ impl<M: Wire> Network<M> {
         }
     }
 
-    fn hurry<E: From<NetworkEvent>>(
+    /// What is on its way to one end comes at once.
+    pub fn hurry<E: From<NetworkEvent>>(
         &mut self,
         agenda: &mut Agenda<E>,
         now: Nanos,

@@ -12,20 +12,24 @@ use crate::op::NodeName;
 use crate::rng::Rng;
 use crate::sim::SimCluster;
 
-/// Where interposers stand: before every server's clients, and on every way to a leader.
+/// Where interposers stand: before every node's clients, and on every way to a leader or a peer.
 pub fn taps(nodes: &[NodeName]) -> Vec<Tap> {
     let tap = |node: &NodeName| {
-        let inbound = Tap {
-            node: *node,
-            side: Side::Inbound,
-            port: 2181,
-            peers: [NodeName::from(CLIENTS)].into(),
-        };
-        let outbound =
-            Tap { node: *node, side: Side::Outbound, port: 2888, peers: BTreeSet::new() };
+        let peers = [NodeName::from(CLIENTS)].into();
+        let inbound = Tap { node: *node, side: Side::Inbound, port: client_port(node), peers };
+        let port = if is_program(node) { 6666 } else { 2888 };
+        let outbound = Tap { node: *node, side: Side::Outbound, port, peers: BTreeSet::new() };
         [inbound, outbound]
     };
     nodes.iter().flat_map(tap).collect()
+}
+
+pub fn is_program(node: &NodeName) -> bool {
+    node.starts_with(Role::Kvrocks.name())
+}
+
+fn client_port(node: &NodeName) -> u16 {
+    if is_program(node) { 6666 } else { 2181 }
 }
 
 /// What an action is drawn from.
@@ -76,7 +80,11 @@ impl<'a> Anything<'a> {
                 let by = *self.rng.pick(&[-3_600, -5, -1, 1, 5, 3_600]).unwrap();
                 Action::Skew { node, clock, by_ns: by * 1_000_000_000 }
             }
-            _ => Action::Expire { node, session: SessionPick::Nth(self.rng.below(7)) },
+            _ => {
+                // Of a program there is none to expire.
+                let node = if is_program(&node) { "zookeeper1".into() } else { node };
+                Action::Expire { node, session: SessionPick::Nth(self.rng.below(7)) }
+            }
         }
     }
 
@@ -125,16 +133,21 @@ impl<'a> Anything<'a> {
 
     fn manner(&mut self) -> Manner {
         let refusal = *self.rng.pick(&[Refusal::Drop, Refusal::Reset]).unwrap();
-        let port = *self.rng.pick(&[None, None, Some(2181), Some(2888), Some(3888)]).unwrap();
+        let mut ports = vec![None, None, Some(2181), Some(2888), Some(3888)];
+        if self.names().iter().any(is_program) {
+            ports.push(Some(6666));
+        }
+        let port = *self.rng.pick(&ports).unwrap();
         Manner { refusal, port }
     }
 
     /// Connections that are there if all is well: of clients, or to the leader.
     fn sever(&mut self, view: &View, node: NodeName) -> Action {
         let leader = view.leaders(Role::Zookeeper).next().copied().filter(|leader| *leader != node);
+        let leader = leader.filter(|_| !is_program(&node));
         let (other, port) = match leader.filter(|_| self.rng.chance(0.5)) {
             Some(leader) => (leader, *self.rng.pick(&[None, Some(2888)]).unwrap()),
-            None => (CLIENTS.into(), *self.rng.pick(&[None, Some(2181)]).unwrap()),
+            None => (CLIENTS.into(), *self.rng.pick(&[None, Some(client_port(&node))]).unwrap()),
         };
         Action::Sever { links: [Link { from: node, to: other }].into(), port }
     }
@@ -142,18 +155,19 @@ impl<'a> Anything<'a> {
     fn interpose(&mut self) -> Action {
         let all = taps(&self.names());
         let tap = self.rng.pick(&all).unwrap().clone();
-        let effect = match tap.port == 2181 && self.rng.chance(0.6) {
-            true => Effect::Message(self.rule()),
+        let effect = match tap.port != 2888 && self.rng.chance(0.6) {
+            true => Effect::Message(self.rule(tap.port)),
             false => Effect::Toxic(self.toxic()),
         };
         Action::Interpose { fault: self.fault, taps: [tap].into(), effect }
     }
 
-    fn rule(&mut self) -> MessageRule {
-        let pattern = *self
-            .rng
-            .pick(&["zookeeper", "zookeeper set", "zookeeper {get,create} /a*", "zookeeper ping"])
-            .unwrap();
+    fn rule(&mut self, port: u16) -> MessageRule {
+        let patterns = match port {
+            2181 => ["zookeeper", "zookeeper set", "zookeeper {get,create} /a*", "zookeeper ping"],
+            _ => ["resp", "resp incr", "resp {GET,INCR} a*", "resp incr neighbours"],
+        };
+        let pattern = *self.rng.pick(&patterns).unwrap();
         let form = *self.rng.pick(&Form::ALL).unwrap();
         let times = *self.rng.pick(&[None, Some(1), Some(3)]).unwrap();
         let delay = (form == Form::Delay).then(|| Span(Duration::from_millis(300)));

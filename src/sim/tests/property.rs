@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::anything::{Anything, taps};
+use super::anything::{Anything, is_program, taps};
+use super::tally::{count, dial, tally};
 use crate::cluster::{
-    Action, Applied, Clock, Cluster, Coordination, CreateMode, Needs, SessionEvent,
+    Action, Applied, Clock, Cluster, Coordination, CreateMode, Needs, Role, SessionEvent,
 };
 use crate::op::NodeName;
 use crate::rng::Rng;
+use crate::sim::program::Program;
 use crate::sim::{ModelSession, SimCluster, SimSpec, Variant};
 
 const ACTIONS: usize = 50;
@@ -102,6 +104,11 @@ impl Storm {
             assert!(world.is_untouched(), "seed {seed}: rules are left");
         });
         for node in self.cluster.topology().names() {
+            if is_program(node) {
+                let mut stream = dial(&self.cluster, node).await.unwrap();
+                assert!(count(&mut stream, &["INCR", "a"]).await.is_some(), "seed {seed}: {node}");
+                continue;
+            }
             let session = self.cluster.connect(node, TIMEOUT).await.unwrap();
             session.set("/a", b"", None).await.unwrap();
             session.close().await.unwrap();
@@ -129,11 +136,35 @@ async fn operate(session: &ModelSession, rng: &mut Rng) -> Result<(), impl Sized
     }
 }
 
-async fn storm(seed: u64) -> (Tally, Vec<u8>) {
+/// Counts at a program, and sees that no acknowledged increment is ever lost.
+async fn count_on(cluster: Rc<SimCluster>, node: NodeName, mut rng: Rng) {
+    let mut least = 0;
+    loop {
+        tokio::time::sleep(Duration::from_millis(rng.between(20, 200))).await;
+        let Ok(mut stream) = dial(&cluster, &node).await else { continue };
+        while let Some(now) = count(&mut stream, &["INCR", "a"]).await {
+            assert!(now > least, "{node}: {least} was acknowledged, and {now} after that");
+            least = now;
+            tokio::time::sleep(Duration::from_millis(rng.between(20, 200))).await;
+        }
+    }
+}
+
+async fn ensemble(servers: usize, rng: Rng) -> SimCluster {
+    SimCluster::up(SimSpec::ensemble(servers, Variant::AsShipped, rng)).await.unwrap()
+}
+
+/// Three ZooKeeper servers and as many programs.
+async fn with_programs(rng: Rng) -> SimCluster {
+    let program: Program = Rc::new(|host| Box::pin(tally(host, 3)));
+    let mut spec = SimSpec::ensemble(3, Variant::AsShipped, rng);
+    spec.services.insert(Role::Kvrocks, 3);
+    SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap().risen().await.unwrap()
+}
+
+async fn storm(seed: u64, cluster: SimCluster) -> (Tally, Vec<u8>) {
     let rng = Rng::from_seed(seed);
-    let servers = if seed.is_multiple_of(2) { 3 } else { 5 };
-    let spec = SimSpec::ensemble(servers, Variant::AsShipped, rng.fork("cluster"));
-    let cluster = Rc::new(SimCluster::up(spec).await.unwrap());
+    let cluster = Rc::new(cluster);
     cluster.inspect(|world| world.record_trace());
     let nodes: Vec<NodeName> = cluster.topology().names().copied().collect();
     let needs = Needs { taps: taps(&nodes).into_iter().collect(), ..Needs::default() };
@@ -144,39 +175,71 @@ async fn storm(seed: u64) -> (Tally, Vec<u8>) {
     let mut workers = Vec::new();
     for node in nodes {
         let rng = rng.fork(&format!("client at {node}"));
-        workers.push(tokio::task::spawn_local(work(cluster.clone(), node, rng)));
+        workers.push(match is_program(&node) {
+            true => tokio::task::spawn_local(count_on(cluster.clone(), node, rng)),
+            false => tokio::task::spawn_local(work(cluster.clone(), node, rng)),
+        });
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut storm = Storm { cluster, tally: Tally::new(), open: Vec::new(), seed };
     storm.rage(&mut rng.fork("faults")).await;
     storm.must_be_as_before().await;
-    workers.iter().for_each(tokio::task::JoinHandle::abort);
+    for worker in workers {
+        assert!(!worker.is_finished(), "seed {seed}: {:?}", worker.await);
+        worker.abort();
+    }
     let trace = storm.cluster.inspect(|world| world.trace().to_vec());
     (storm.tally, trace)
+}
+
+async fn storm_over_servers(seed: u64) -> (Tally, Vec<u8>) {
+    let servers = if seed.is_multiple_of(2) { 3 } else { 5 };
+    storm(seed, ensemble(servers, Rng::from_seed(seed).fork("cluster")).await).await
+}
+
+async fn storm_over_programs(seed: u64) -> (Tally, Vec<u8>) {
+    storm(seed, with_programs(Rng::from_seed(seed).fork("cluster")).await).await
+}
+
+/// Every kind of action was installed often, and seldom in vain.
+fn check(all: Tally, least: usize) {
+    println!("tried and installed: {all:?}");
+    assert_eq!(all.len(), 16, "every kind of action: {all:?}");
+    for (kind, (tried, installed)) in all {
+        assert!(installed >= least, "{kind}: just {installed} installed");
+        assert!(installed * 10 >= tried * 8, "{kind}: {installed} of {tried} installed");
+    }
+}
+
+fn add(all: &mut Tally, one: Tally) {
+    for (kind, (tried, installed)) in one {
+        let sum = all.entry(kind).or_default();
+        *sum = (sum.0 + tried, sum.1 + installed);
+    }
 }
 
 #[test]
 fn whatever_is_done_and_taken_back_leaves_the_cluster_as_it_was() {
     let mut all = Tally::new();
-    for seed in 0..16 {
-        let (tally, _) = crate::sim::run(storm(seed)).unwrap();
-        for (kind, (tried, installed)) in tally {
-            let sum = all.entry(kind).or_default();
-            *sum = (sum.0 + tried, sum.1 + installed);
-        }
-    }
-    println!("tried and installed: {all:?}");
-    assert_eq!(all.len(), 16, "every kind of action: {all:?}");
-    for (kind, (tried, installed)) in all {
-        assert!(installed >= 20, "{kind}: just {installed} installed");
-        assert!(installed * 10 >= tried * 8, "{kind}: {installed} of {tried} installed");
-    }
+    (0..16).for_each(|seed| add(&mut all, crate::sim::run(storm_over_servers(seed)).unwrap().0));
+    check(all, 20);
+}
+
+#[test]
+fn whatever_is_done_to_programs_and_taken_back_leaves_them_as_they_were() {
+    let mut all = Tally::new();
+    (0..12).for_each(|seed| add(&mut all, crate::sim::run(storm_over_programs(seed)).unwrap().0));
+    check(all, 15);
 }
 
 #[test]
 fn the_same_storm_leaves_the_same_trace_to_the_byte() {
-    let first = crate::sim::run(storm(3)).unwrap();
-    let second = crate::sim::run(storm(3)).unwrap();
+    let first = crate::sim::run(storm_over_servers(3)).unwrap();
+    let second = crate::sim::run(storm_over_servers(3)).unwrap();
     assert!(first.1.len() > 1_000_000, "{} bytes", first.1.len());
     assert!(first == second, "the storm does not repeat");
+    let first = crate::sim::run(storm_over_programs(4)).unwrap();
+    let second = crate::sim::run(storm_over_programs(4)).unwrap();
+    assert!(first.1.len() > 1_000_000, "{} bytes", first.1.len());
+    assert!(first == second, "the storm over programs does not repeat");
 }

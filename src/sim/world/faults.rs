@@ -3,7 +3,7 @@
 use super::{Guest, Home, Kept, World};
 use crate::cluster::{Clock, FaultId, MessageRule, Toxic};
 use crate::sim::event::Event;
-use crate::sim::network::{ConnectionId, Place, Route};
+use crate::sim::network::{ConnectionId, Place, Route, Side};
 use crate::sim::zookeeper::{Client, SESSION_TIMEOUT_MAX, SessionId};
 
 impl World {
@@ -139,10 +139,13 @@ impl World {
 
     /// Disarms a message rule; connections that it held end. Tells how many messages it hit.
     pub fn disarm(&mut self, fault: FaultId, rule: &MessageRule, places: &[Place]) -> Option<u64> {
-        let (hit, held) = self.interposer.disarm(&mut self.sightings, (fault, rule), places)?;
-        for connection in held {
+        let disarmed = self.interposer.disarm(&mut self.sightings, (fault, rule), places)?;
+        for connection in disarmed.held {
             self.network.abort(&mut self.agenda, self.now, connection);
         }
-        Some(hit)
+        for connection in disarmed.late {
+            self.network.hurry(&mut self.agenda, self.now, connection, Side::Caller);
+        }
+        Some(disarmed.hit)
     }
 }

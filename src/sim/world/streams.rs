@@ -169,33 +169,41 @@ impl World {
             Poll::Ready(Ok(room)) => room,
             other => return other,
         };
-        if !socket.is_over() && room > 0 {
-            socket.charge(room);
-            let from = (id.connection, socket.endpoint);
-            let parcel = Parcel::Bytes(Bytes::copy_from_slice(&bytes[..room]));
-            self.network.send(&mut self.agenda, self.now, from, parcel);
+        if !socket.is_over() && room > 0 && !self.pass_replies(id, Some(&bytes[..room])) {
+            self.send(id, Bytes::copy_from_slice(&bytes[..room]));
         }
         Poll::Ready(Ok(room))
     }
 
     pub fn shut_socket(&mut self, id: SocketId) {
-        if let Some(socket) = self.sockets.get_mut(&id)
-            && socket.shut()
-            && !socket.is_over()
-        {
-            let end = (id.connection, socket.endpoint);
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        let end = (id.connection, socket.endpoint);
+        if socket.shut() && !socket.is_over() {
+            self.pass_replies(id, None);
             self.network.shut(&mut self.agenda, self.now, end);
         }
     }
 
     /// Its owner is gone. What it has not read is lost, and its peer learns that.
     pub fn drop_socket(&mut self, id: SocketId) {
+        self.pass_replies(id, None);
         let Some(socket) = self.sockets.remove(&id) else { return };
         let end = (id.connection, socket.endpoint);
         match socket.has_unread() {
             true => self.network.reset(&mut self.agenda, self.now, end),
             false => self.network.close(&mut self.agenda, self.now, end),
         }
+        if self.network.ends(id.connection).is_none() {
+            // Both ends were closed at once: nobody is told.
+            self.interposer.ended(&mut self.sightings, self.now, id.connection);
+        }
+    }
+
+    fn send(&mut self, id: SocketId, bytes: Bytes) {
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        socket.charge(bytes.len());
+        let from = (id.connection, socket.endpoint);
+        self.network.send(&mut self.agenda, self.now, from, Parcel::Bytes(bytes));
     }
 
     fn socket(&mut self, id: SocketId) -> io::Result<&mut Socket> {

@@ -1,7 +1,6 @@
 //! What a server or a client of the model can do to the world: nothing but this.
 
 use super::client::ClientTimer;
-use super::interposer::{Fate, Interposer};
 use super::message::Message;
 use super::server::Timer;
 use crate::op::Nanos;
@@ -9,6 +8,7 @@ use crate::rng::Rng;
 use crate::sim::agenda::Agenda;
 use crate::sim::clock::NodeClock;
 use crate::sim::event::Event;
+use crate::sim::interposer::{Fate, Interposer};
 use crate::sim::network::{ConnectionId, Endpoint, Network};
 use crate::sim::parcel::Parcel;
 use crate::sim::sightings::Sightings;

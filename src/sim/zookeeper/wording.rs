@@ -6,7 +6,7 @@ use super::message::{Message, Operation, Part, Path, Read, Refusal, Reply, Respo
 const SHOWN_CHARACTERS: usize = 80;
 
 /// A request's words as a pattern sees them; `None` for what no client asks.
-pub(super) fn words(message: &Message) -> Option<Vec<&str>> {
+pub fn words(message: &Message) -> Option<Vec<&str>> {
     let operation = match message {
         Message::Connect { .. } => return Some(vec!["connect"]),
         Message::Request { operation, .. } => operation,
@@ -33,12 +33,12 @@ pub(super) fn words(message: &Message) -> Option<Vec<&str>> {
 }
 
 /// The znode that a request names first.
-pub(super) fn subject(message: &Message) -> Option<String> {
+pub fn subject(message: &Message) -> Option<String> {
     words(message)?.get(1).map(|path| (*path).to_owned())
 }
 
 /// `set /sg/r/3 = "17"`.
-pub(super) fn request(message: &Message) -> String {
+pub fn request(message: &Message) -> String {
     if let Message::Request { operation: Operation::Write(write), .. } = message {
         match write {
             Write::Single(part) => return part_text(part),
@@ -53,7 +53,7 @@ pub(super) fn request(message: &Message) -> String {
 }
 
 /// `ok zxid=0x100000007 version=3`, or `error BadVersion`; and whether it was done.
-pub(super) fn reply(reply: &Reply) -> (String, bool) {
+pub fn reply(reply: &Reply) -> (String, bool) {
     let refusal = match &reply.result {
         Err(refusal) | Ok(Response::MultiFailed { refusal, .. }) => *refusal,
         Ok(response) => {

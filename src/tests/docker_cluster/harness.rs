@@ -11,7 +11,7 @@ use stormglass::docker::{ClusterSpec, DockerCluster, Engine, RunId, remove, runs
 
 use crate::gate::{on_engine, wanted};
 
-const EXECUTABLE: &str = env!("CARGO_BIN_EXE_stormglass");
+pub const EXECUTABLE: &str = env!("CARGO_BIN_EXE_stormglass");
 
 /// Tells a test that it is the process to be killed, and for which run.
 pub const VICTIM: &str = "STORMGLASS_TEST_VICTIM";

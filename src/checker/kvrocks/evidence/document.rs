@@ -1,9 +1,7 @@
-//! The controller's document of a cluster, as an operation's result carries it.
-
-use serde_json::Value as Json;
+//! The topology of a cluster as controllers told it, in a form that can be compared.
 
 use super::slots::Slots;
-use crate::op::{NodeName, Value};
+use crate::op::{ClusterTopology, NodeName, Value};
 
 /// A slot on its way to another shard.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,7 +20,7 @@ pub(in crate::checker::kvrocks) struct Part {
     pub mark: Option<Mark>,
 }
 
-/// What a controller holds for the topology. Equal documents say the same, whatever else was in them.
+/// What a controller holds for the topology. Equal documents say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::checker::kvrocks) struct Document {
     pub version: u64,
@@ -30,21 +28,16 @@ pub(in crate::checker::kvrocks) struct Document {
 }
 
 impl Document {
-    /// The document in a result, bare or below `data` and `cluster`.
+    /// The document in a result: the result itself, or what it has for `cluster`.
     pub fn read(value: &Value) -> Option<Document> {
-        let Value::Json(json) = value else { return None };
-        let mut json = &**json;
-        for wrapping in ["data", "cluster"] {
-            json = json.get(wrapping).unwrap_or(json);
-        }
-        let shards = json.get("shards")?.as_array()?;
-        let shards = shards.iter().map(part).collect::<Option<Vec<_>>>()?;
-        Some(Document { version: json.get("version")?.as_u64()?, shards })
-    }
-
-    /// The shard that owns a slot.
-    pub fn owner(&self, slot: u16) -> Option<usize> {
-        self.shards.iter().position(|shard| shard.slots.contains(slot))
+        let inner = match value {
+            Value::Json(json) => json.get("cluster"),
+            _ => None,
+        };
+        let wrapped = inner.map(|json| Value::Json(Box::new(json.clone())));
+        let topology = ClusterTopology::of(wrapped.as_ref().unwrap_or(value))?;
+        let shards = topology.shards.into_iter().map(part).collect::<Option<Vec<_>>>()?;
+        Some(Document { version: topology.version, shards })
     }
 
     pub fn marks(&self) -> impl Iterator<Item = &Mark> {
@@ -56,37 +49,16 @@ impl Document {
     }
 }
 
-fn part(json: &Json) -> Option<Part> {
-    let mut part = Part { master: None, replicas: Vec::new(), slots: Slots::default(), mark: None };
-    for node in json.get("nodes")?.as_array()? {
-        let name = host(node.get("addr")?.as_str()?);
-        match node.get("role").and_then(Json::as_str) {
-            Some("master") => part.master = Some(name),
-            _ => part.replicas.push(name),
+fn part(shard: crate::op::Shard) -> Option<Part> {
+    let mut replicas = shard.replicas;
+    replicas.sort();
+    let mark = match shard.migrating {
+        Some(migrating) => {
+            Some(Mark { slots: Slots::parse(&migrating.slot)?, target: migrating.target })
         }
-    }
-    part.replicas.sort();
-    if let Some(ranges) = json.get("slot_ranges").and_then(Json::as_array) {
-        let ranges: Vec<&str> = ranges.iter().filter_map(Json::as_str).collect();
-        part.slots = Slots::parse(&ranges.join(","))?;
-    }
-    part.mark = mark(json);
-    Some(part)
-}
-
-/// No mark is `null`, an empty text or a target below 0.
-fn mark(json: &Json) -> Option<Mark> {
-    let target = json.get("target_shard_index")?.as_i64()?;
-    let slots = match json.get("migrating_slot")? {
-        Json::String(text) if !text.is_empty() => Slots::parse(text)?,
-        Json::Number(slot) => Slots::parse(&slot.to_string())?,
-        _ => return None,
+        None => None,
     };
-    Some(Mark { slots, target: usize::try_from(target).ok()? })
-}
-
-fn host(address: &str) -> NodeName {
-    address.rsplit_once(':').map_or(address, |(host, _)| host).into()
+    Some(Part { master: shard.master, replicas, slots: Slots::parse(&shard.slots)?, mark })
 }
 
 #[cfg(test)]
@@ -98,26 +70,26 @@ mod tests {
         Document::read(&history(&format!("1 0 ok topology {json}")).events()[0].value)
     }
 
-    const SHARDS: &str = r#""shards":[{"nodes":[{"addr":"kvrocks1:6666","role":"master"},{"addr":"kvrocks2:6666","role":"slave","created_at":1}],"slot_ranges":["0-8191"],"target_shard_index":1,"migrating_slot":"130"},{"nodes":[{"addr":"kvrocks3:6666","role":"master"}],"slot_ranges":["8192-16383"],"target_shard_index":-1,"migrating_slot":null}]"#;
+    const BARE: &str = r#"{"version":2,"shards":[{"master":"kvrocks1","replicas":["kvrocks5","kvrocks2"],"slots":"0-8191","migrating":{"slot":"130","target":1}},{"master":"kvrocks3","replicas":[],"slots":"8192-16383"}]}"#;
 
     #[test]
-    fn a_document_is_read_bare_and_wrapped() {
-        let bare = read(&format!(r#"{{"version":2,"name":"c0",{SHARDS}}}"#)).expect("a document");
-        assert_eq!((bare.version, bare.owner(130), bare.owner(8192)), (2, Some(0), Some(1)));
+    fn a_document_is_read_bare_and_beside_other_results() {
+        let bare = read(BARE).expect("a document");
+        assert_eq!(bare.version, 2);
         assert_eq!(bare.shards[0].master, Some("kvrocks1".into()));
-        assert_eq!(bare.shards[0].replicas, [NodeName::from("kvrocks2")]);
+        assert_eq!(bare.shards[0].replicas, ["kvrocks2", "kvrocks5"].map(NodeName::from));
+        assert!(bare.shards[1].slots.contains(8192));
         assert!(bare.is_marked(130) && !bare.is_marked(131));
         assert_eq!(bare.marks().map(|mark| mark.target).collect::<Vec<_>>(), [1]);
-        let wrapped = format!(r#"{{"data":{{"cluster":{{"version":2,{SHARDS}}}}}}}"#);
+        let wrapped = format!(r#"{{"slot":130,"target":1,"cluster":{BARE}}}"#);
         assert_eq!(read(&wrapped), Some(bare));
     }
 
     #[test]
     fn other_results_are_no_documents() {
-        for other in ["{\"version\":2}", "[1]", "{\"version\":-1,\"shards\":[]}", "nil", "5"] {
+        for other in [r#"{"version":2}"#, "[1]", r#"{"slot":1,"cluster":null}"#, "nil", "5"] {
             assert_eq!(read(other), None, "{other}");
         }
-        let broken = r#"{"version":2,"shards":[{"nodes":[],"slot_ranges":["x"]}]}"#;
-        assert_eq!(read(broken), None);
+        assert_eq!(read(&BARE.replace("0-8191", "0-x")), None);
     }
 }

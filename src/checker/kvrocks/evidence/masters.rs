@@ -87,6 +87,8 @@ impl Promotions {
             match before {
                 None => {
                     self.first.insert(shard, (sighting.master, sighting.first));
+                    let (hidden, window) = (version.saturating_sub(1), (0, sighting.first, 0));
+                    self.suspect(shard, hidden, false, window, sources);
                 }
                 Some((last_before, last)) => {
                     let changed = last.master != sighting.master;
@@ -112,6 +114,13 @@ impl Promotions {
         // What came after the last sighting has no version to be bounded by.
         let (above, from) = before.map_or((0, 0), |(version, last)| (version, last.last));
         self.suspect(shard, u64::MAX, false, (from, sources.end, above), sources);
+    }
+
+    /// The master of a shard before anything can have changed it, where that is known.
+    pub fn first_of(&self, shard: usize) -> Option<NodeName> {
+        let (node, seen) = self.first.get(&shard)?;
+        let doubtful = |unseen: &Unseen| unseen.shard == shard && unseen.until <= *seen;
+        (!self.unseen.iter().any(doubtful)).then_some(*node)
     }
 
     fn suspect(
@@ -200,7 +209,8 @@ impl Sources<'_> {
         let concerns =
             |node: &NodeName| self.shards.of(node) == Some(shard) || role_of(node) == "controller";
         let shaken = self.calm.is_shaken(concerns, from.saturating_sub(AFTERMATH), until);
-        let possible = (until.saturating_sub(from) / FAILOVER_TAKES) as usize;
+        // One may have been all but done at the beginning.
+        let possible = 1 + (until.saturating_sub(from) / FAILOVER_TAKES) as usize;
         ordered.count() + if shaken { possible } else { 0 }
     }
 }

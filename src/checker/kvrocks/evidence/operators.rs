@@ -51,7 +51,8 @@ pub(super) struct Operators {
 }
 
 impl Operators {
-    pub fn of(pairs: &[(&Event, Option<&Event>)], shards: &Shards) -> Operators {
+    /// `current`: whether what is read from ZooKeeper is never older than the question.
+    pub fn of(pairs: &[(&Event, Option<&Event>)], shards: &Shards, current: bool) -> Operators {
         let mut operators = Operators::default();
         for &(invocation, completion) in pairs {
             let ok = completion.filter(|event| event.kind == Kind::Ok);
@@ -73,7 +74,7 @@ impl Operators {
         }
         operators.told.sort_by_key(|told| told.answered);
         operators.add_those_only_seen(shards);
-        operators.settle();
+        operators.settle(current);
         operators
     }
 
@@ -103,13 +104,13 @@ impl Operators {
     }
 
     /// Finds when each migration was over: its version passed, and its mark gone.
-    fn settle(&mut self) {
+    fn settle(&mut self, current: bool) {
         for migration in &mut self.migrations {
             let Some(accepted) = migration.accepted else { continue };
             let gone = self.told.iter().find(|told| {
                 let later = match migration.version {
                     Some(version) => told.document.version > version,
-                    None => told.is_read && told.asked > accepted,
+                    None => current && told.is_read && told.asked > accepted,
                 };
                 later && !told.document.is_marked(migration.slot)
             });

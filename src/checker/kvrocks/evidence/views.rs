@@ -9,7 +9,7 @@ use crate::nemesis::{FaultRecord, Phase};
 use crate::op::{Nanos, NodeName, SECOND};
 
 /// What a node says in a view may be older than the view by this much: some may not answer at once.
-pub(super) const VIEW_TAKES: Nanos = 3 * SECOND;
+pub(super) const VIEW_TAKES: Nanos = 5 * SECOND;
 
 /// One data node in one view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +90,12 @@ impl Views {
         if self.controllers.last().map(|(_, last)| last) != Some(&leaders) {
             self.controllers.push((time, leaders));
         }
+    }
+
+    /// Whether what a controller reads in ZooKeeper is what was written last: a single server has
+    /// no followers that lag.
+    pub fn reads_are_current(&self) -> bool {
+        self.zookeepers.len() < 2
     }
 
     /// The last version of the topology that a node admitted by then.

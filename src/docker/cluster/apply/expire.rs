@@ -40,28 +40,38 @@ pub(super) async fn expire(
         seen: format!("listed, one of {}", held.len()),
         holds: true,
     };
-    let through = through(cluster, node).await;
+    let Servers { through, judge } = servers(cluster, node).await;
     match zookeeper::expire(through.client_address, id, AGREED_WITHIN).await {
         Ok(()) => {}
         Err(error @ ExpireError::Unknown(_)) => return skipped(through, &format!("says: {error}")),
         Err(error) => return Ok(Applied::Indeterminate { why: error.to_string(), proof: None }),
     }
-    Ok(judged(vec![before, await_gone(server, id).await?], None))
+    Ok(judged(vec![before, await_gone(judge.client_address, id).await?], None))
 }
 
-/// A server other than the one that holds the session, the leader if it can be: else the one itself.
-async fn through<'a>(cluster: &'a DockerCluster, holder: &'a DockerNode) -> &'a DockerNode {
+/// Who has a part in ending a session.
+struct Servers<'a> {
+    /// The one that is asked to: other than the holder, so that the owner notices nothing until all is over,
+    /// and the leader if it can be.
+    through: &'a DockerNode,
+    /// The one that knows: the leader. A follower may list for good what was ended while it began.
+    judge: &'a DockerNode,
+}
+
+async fn servers<'a>(cluster: &'a DockerCluster, holder: &'a DockerNode) -> Servers<'a> {
     let view = view::view(cluster).await;
-    let mut best = holder;
-    let others = cluster.nodes.iter().filter(|node| node.role == holder.role);
-    for node in others.filter(|node| node.name != holder.name) {
-        match view.nodes.get(&node.name) {
-            Some(seen) if seen.leads => return node,
-            Some(seen) if seen.state == NodeState::Serving => best = node,
-            _ => {}
+    let (mut through, mut judge) = (holder, holder);
+    for node in cluster.nodes.iter().filter(|node| node.role == holder.role) {
+        let Some(seen) = view.nodes.get(&node.name) else { continue };
+        if seen.leads {
+            judge = node;
+        }
+        let is_better = seen.leads || through.name == holder.name;
+        if node.name != holder.name && seen.state == NodeState::Serving && is_better {
+            through = node;
         }
     }
-    best
+    Servers { through, judge }
 }
 
 /// The session that is meant among those that a server holds, sorted.
@@ -74,9 +84,9 @@ fn picked(held: &[i64], pick: SessionPick) -> Result<i64, String> {
     }
 }
 
-async fn await_gone(server: SocketAddr, id: i64) -> anyhow::Result<Check> {
+async fn await_gone(judge: SocketAddr, id: i64) -> anyhow::Result<Check> {
     let gone = wait(AGREED_WITHIN, || async {
-        Ok(knows_session(server, id, PATIENCE).await.is_ok_and(|knows| !knows))
+        Ok(knows_session(judge, id, PATIENCE).await.is_ok_and(|knows| !knows))
     });
     let gone = gone.await?;
     Ok(Check {

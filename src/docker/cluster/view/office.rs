@@ -10,9 +10,6 @@ use tokio::time::timeout;
 use crate::client::zookeeper::WireSession;
 use crate::cluster::{Coordination, CoordinationError, SessionEvent};
 
-/// Where controllers elect their leader, unless they are told otherwise.
-pub(in crate::docker) const LEADER: &str = "/kvrocks/controller/leader";
-
 const SESSION: Duration = Duration::from_secs(10);
 
 /// A server that takes longer to answer is left for the next one.
@@ -113,7 +110,7 @@ mod tests {
         let address = |listener: &std::net::TcpListener| listener.local_addr().expect("bound");
         let servers = [address(&silent), address(&closed)];
         drop(closed);
-        let lookout = Lookout::new(LEADER.to_owned());
+        let lookout = Lookout::new("/leader".to_owned());
         assert_eq!(lookout.look(&servers).await, Office::Unknown);
         assert_eq!(lookout.look(&[]).await, Office::Unknown);
         assert_eq!(lookout.session(), None);

@@ -186,6 +186,13 @@ impl Peer {
         self.say_within(words, PATIENCE).await
     }
 
+    /// Sends bytes as they are, and hears nothing.
+    pub async fn throw(&mut self, bytes: &[u8]) {
+        if let Some(conversation) = &mut self.0 {
+            conversation.throw(bytes).await;
+        }
+    }
+
     pub async fn say_within(&mut self, words: &[&str], patience: Duration) -> String {
         let Some(conversation) = &mut self.0 else { return "(refused)".to_owned() };
         match tokio::time::timeout(patience, conversation.call(words)).await {

@@ -8,8 +8,8 @@ use super::super::SimCluster;
 use super::probes::Errand;
 use super::{Done, check};
 use crate::cluster::{
-    Action, CLIENTS, Check, Concerning, Effect, FaultId, Link, MessageRule, Pattern, Side, Tap,
-    Toxic,
+    Action, CLIENTS, Check, Concerning, Effect, FaultId, Link, MessageRule, Pattern, Role, Side,
+    Tap, Toxic,
 };
 use crate::op::NodeName;
 use crate::sim::network::Place;
@@ -135,10 +135,14 @@ impl SimCluster {
         pattern: &Pattern,
     ) -> anyhow::Result<()> {
         for tap in taps {
+            let served = |role: Role| role.client_port() == (tap.port, pattern.protocol);
             let role = self.topology.node(&tap.node).map(|node| node.role);
-            let spoken = role.map(crate::cluster::Role::client_port);
+            let spoken = match tap.side {
+                Side::Inbound => role.is_some_and(served),
+                Side::Outbound => Role::ALL.into_iter().any(served),
+            };
             ensure!(
-                spoken == Some((tap.port, pattern.protocol)),
+                spoken,
                 "{tap} does not speak {}, expected a tap at a port that does",
                 pattern.protocol
             );

@@ -121,14 +121,8 @@ async fn line(stream: &mut SimStream) -> io::Result<String> {
 pub async fn shouting(nodes: usize, seed: u64) -> SimCluster {
     let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(seed));
     spec.services.insert(Role::Kvrocks, nodes);
-    let topology = spec.topology().unwrap();
     let program: Program = Rc::new(|host| Box::pin(shout(host)));
-    let residents = topology.nodes.iter().map(|node| {
-        let program = (node.role == Role::Kvrocks).then(|| Rc::clone(&program));
-        spec::resident(node, program)
-    });
-    let residents = residents.collect();
-    let cluster = SimCluster::start(topology, residents, &spec);
+    let cluster = SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap();
     seconds(5).await;
     cluster
 }
@@ -383,18 +377,13 @@ fn a_program_that_fails_is_down_and_says_why() {
     crate::sim::run(async {
         let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(1));
         spec.services.insert(Role::Kvrocks, 1);
-        let topology = spec.topology().unwrap();
         let program: Program = Rc::new(|host: SimHost| {
             Box::pin(async move {
                 host.run(async { std::future::pending().await });
                 anyhow::bail!("no room")
             })
         });
-        let residents = topology.nodes.iter().map(|node| {
-            spec::resident(node, (node.role == Role::Kvrocks).then(|| Rc::clone(&program)))
-        });
-        let residents = residents.collect();
-        let cluster = SimCluster::start(topology, residents, &spec);
+        let cluster = SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap();
         seconds(3).await;
         let seen = cluster.view().await.nodes[&node("kvrocks1")].clone();
         assert_eq!(seen.state, NodeState::Down);

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use super::*;
-use crate::agent::interposer::armory::{ResolvedTap, Sighting};
-use crate::cluster::{Effect, FaultId, LookoutId, MessageRule, Side, Tap};
+use std::time::Duration;
+
+use super::armory::{Armory, End, Facing, ResolvedTap, Sighting};
+use crate::cluster::{Concerning, Effect, FaultId, Form, LookoutId, MessageRule, Side, Tap};
 use crate::duration::Span;
 use crate::rng::Rng;
+use crate::wire::{Deed, Splice};
 
 const FAULT: Concerning = Concerning::Fault(FaultId(1));
 const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -16,6 +18,7 @@ const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 struct Lab {
     armory: Armory,
     sightings: Receiver<Sighting>,
+    end: End,
     splice: Splice,
 }
 
@@ -24,7 +27,7 @@ impl Lab {
         let (tell, sightings) = sync_channel(1000);
         let end =
             End { side: Side::Inbound, port: 6379, peer: PEER, connection: "a→b".to_owned() };
-        Lab { armory: Armory::new("n1".into(), tell), sightings, splice: Splice::new(end) }
+        Lab { armory: Armory::new("n1".into(), tell), sightings, end, splice: Splice::default() }
     }
 
     fn arm(&mut self, concerning: Concerning, pattern: &str, form: Form, nth: u64, times: u64) {
@@ -35,11 +38,23 @@ impl Lab {
     }
 
     fn say(&mut self, words: &str) -> Vec<Deed> {
-        self.splice.requests(words.as_bytes(), &mut self.armory)
+        self.hear(words.as_bytes(), true)
     }
 
     fn answer(&mut self, words: &str) -> Vec<Deed> {
-        self.splice.replies(words.as_bytes(), &mut self.armory)
+        self.hear(words.as_bytes(), false)
+    }
+
+    fn hear(&mut self, bytes: &[u8], is_up: bool) -> Vec<Deed> {
+        let mut facing = Facing { armory: &mut self.armory, end: &self.end };
+        match is_up {
+            true => self.splice.requests(bytes, &mut facing),
+            false => self.splice.replies(bytes, &mut facing),
+        }
+    }
+
+    fn finish(&mut self) {
+        self.splice.finish(&mut Facing { armory: &mut self.armory, end: &self.end });
     }
 
     /// What has been told since, in short.
@@ -168,7 +183,7 @@ fn a_rule_taken_back_before_the_reply_comes_does_nothing() {
     lab.say("SET a 1\r\n");
     lab.armory.disarm(FAULT);
     assert_eq!(lab.answer("+OK\r\n"), passes("+OK\r\n"));
-    lab.splice.finish(&lab.armory);
+    lab.finish();
     assert_eq!(lab.told(), "");
 }
 
@@ -177,7 +192,7 @@ fn a_hit_whose_reply_never_comes_is_told_at_the_end() {
     let mut lab = Lab::new();
     lab.arm(FAULT, "resp set", Form::Close, 1, 1);
     lab.say("SET a 1\r\n");
-    lab.splice.finish(&lab.armory);
+    lab.finish();
     assert_eq!(lab.told(), "f1 SET a 1: - #1");
 }
 
@@ -228,8 +243,8 @@ fn what_no_rule_meets_passes_byte_for_byte() {
             let piece = &word[..rng.between(1, word.len() as u64) as usize];
             said[way].extend(piece);
             let deeds = match way {
-                0 => lab.splice.requests(piece, &mut lab.armory),
-                _ => lab.splice.replies(piece, &mut lab.armory),
+                0 => lab.hear(piece, true),
+                _ => lab.hear(piece, false),
             };
             collect(deeds, &mut passed[way]);
         }

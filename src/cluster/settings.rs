@@ -1,18 +1,40 @@
-//! Configuration files made from a template, with values put in their places. Text in, text out.
+//! Services' configuration files, made from a template with values put in their places. Text in, text
+//! out.
 
 use std::collections::BTreeMap;
 
 use serde_yaml::{Mapping, Value};
 
+use crate::cluster::Role;
+
 /// Values by key; in YAML a key is a path such as `zookeeper.addrs`.
-pub(super) type Settings = BTreeMap<String, String>;
+pub type Settings = BTreeMap<String, String>;
+
+/// Keys on which it depends that nodes are found where they are looked for: no scenario sets them.
+fn fixed_settings(role: Role) -> &'static [&'static str] {
+    match role {
+        Role::Zookeeper => &["clientPort", "dataDir", "dataLogDir", "4lw.commands.whitelist"],
+        Role::Controller => {
+            &["addr", "storage_type", "zookeeper", "zookeeper.addrs", "zookeeper.elect_path"]
+        }
+        Role::Kvrocks => &["bind", "port", "dir", "daemonize", "log-dir", "cluster-enabled"],
+    }
+}
+
+/// An error where one of these settings is fixed.
+pub fn check_settings(role: Role, settings: &Settings) -> Result<(), String> {
+    let fixed = fixed_settings(role);
+    match settings.keys().find(|key| fixed.contains(&key.as_str())) {
+        Some(key) => Err(format!(
+            "{key} is set by the cluster itself; expected any key but {}",
+            fixed.join(", ")
+        )),
+        None => Ok(()),
+    }
+}
 
 /// Fills a template of lines such as `key value`: values replace the template's, new keys come after.
-pub(super) fn fill_lines(
-    template: &str,
-    separator: char,
-    settings: &Settings,
-) -> Result<String, String> {
+pub fn fill_lines(template: &str, separator: char, settings: &Settings) -> Result<String, String> {
     let mut left: BTreeMap<&str, &str> = BTreeMap::new();
     for (key, value) in settings {
         check(key, value)?;
@@ -43,7 +65,7 @@ fn check(key: &str, value: &str) -> Result<(), String> {
 }
 
 /// Fills a template in YAML: each value, itself in YAML, replaces what is at its path or is added there.
-pub(super) fn fill_yaml(template: &str, settings: &Settings) -> Result<String, String> {
+pub fn fill_yaml(template: &str, settings: &Settings) -> Result<String, String> {
     let mut document: Value =
         serde_yaml::from_str(template).map_err(|error| format!("the template: {error}"))?;
     for (path, text) in settings {

@@ -1,20 +1,48 @@
 //! One connection's messages: which are passed on, held, closed upon, delayed, doubled or dropped.
 //!
-//! No socket and no clock: bytes of both directions go in, deeds come out. While a rule is armed, a
+//! No socket and no clock: bytes of both directions go in, deeds come out, and whoever is armed decides
+//! (see [`Rules`]). While a rule is armed, a
 //! message is kept back from its first byte until it can be judged; otherwise bytes pass as they come,
 //! and only the messages' boundaries are followed. A request whose first bytes had passed before a rule
 //! was armed is not judged.
 
+mod direction;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::armory::{Armory, End, Hit};
-use super::direction::{Direction, pass};
-use crate::cluster::{Concerning, Form};
-use crate::wire::{self, Dialogue, Mark, Reply, RequestId, Sniffed};
+use super::{Dialogue, Mark, Reply, Request, RequestId, Sniffed, sniff};
+use crate::cluster::{Concerning, Form, MessageRule, Protocol};
+use direction::{Direction, pass};
 
 /// A larger request is not doubled. ZooKeeper's servers take no more by default.
 const LARGEST_DOUBLED: usize = 1 << 20;
+
+/// What is armed on one connection, and who is told what became of its messages.
+pub trait Rules {
+    /// The protocol that rules expect here, where there are any.
+    fn expected(&self) -> Option<Protocol>;
+
+    /// Counts a request where it matches, tells those who watch, and finds the rule that it runs into.
+    fn judge(&mut self, protocol: Protocol, request: &Request) -> Option<Hit>;
+
+    fn is_armed(&self, by: Concerning) -> bool;
+
+    /// What became of a request that was hit.
+    fn saw(&mut self, hit: Hit, reply: Option<Reply>);
+
+    /// One direction cannot be read as rules expect.
+    fn count_unparsed(&mut self);
+}
+
+/// What a request has run into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    pub concerning: Concerning,
+    pub rule: MessageRule,
+    pub nth: u64,
+    pub request: Request,
+}
 
 /// What is to be done with a direction's bytes, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +70,7 @@ enum Fate {
     },
 }
 
+/// What is known of how both ends talk.
 enum Speech {
     /// It is not yet known what is spoken; what was said so far has passed.
     Unheard(Vec<u8>),
@@ -49,8 +78,14 @@ enum Speech {
     Opaque,
 }
 
+impl Default for Speech {
+    fn default() -> Speech {
+        Speech::Unheard(Vec::new())
+    }
+}
+
+#[derive(Default)]
 pub struct Splice {
-    end: End,
     speech: Speech,
     requests: Direction,
     replies: Direction,
@@ -62,42 +97,26 @@ pub struct Splice {
 }
 
 impl Splice {
-    pub fn new(end: End) -> Splice {
-        Splice {
-            end,
-            speech: Speech::Unheard(Vec::new()),
-            requests: Direction::default(),
-            replies: Direction::default(),
-            fates: BTreeMap::new(),
-            doubled: None,
-            is_silent: false,
-        }
-    }
-
-    pub fn end(&self) -> &End {
-        &self.end
-    }
-
     /// Takes what the client sent.
-    pub fn requests(&mut self, bytes: &[u8], armory: &mut Armory) -> Vec<Deed> {
+    pub fn requests(&mut self, bytes: &[u8], rules: &mut impl Rules) -> Vec<Deed> {
         let mut deeds = Vec::new();
-        self.listen(bytes, armory);
+        self.listen(bytes, rules);
         let mut rest = bytes;
         while let Speech::Read(dialogue) = &mut self.speech {
             if self.requests.is_opaque {
                 break;
             }
-            self.requests.begin(rest, armory.expected(&self.end).is_some());
+            self.requests.begin(rest, rules.expected().is_some());
             let (taken, mark) = dialogue.request(rest);
             self.requests.take(&rest[..taken], &mut deeds);
             self.copy(&rest[..taken]);
             rest = &rest[taken..];
             match mark {
                 None => return deeds,
-                Some(Mark::Request(id)) => self.judge(id, armory, &mut deeds),
-                Some(Mark::End) => self.end_request(armory, &mut deeds),
+                Some(Mark::Request(id)) => self.judge(id, rules, &mut deeds),
+                Some(Mark::End) => self.end_request(rules, &mut deeds),
                 Some(Mark::Opaque | Mark::Reply(_)) => {
-                    armory.count_unparsed(&self.end);
+                    rules.count_unparsed();
                     self.doubled = None;
                     self.requests.give_up(&mut deeds);
                 }
@@ -108,12 +127,12 @@ impl Splice {
     }
 
     /// Finds out what is spoken: what rules expect, or what it looks like.
-    fn listen(&mut self, bytes: &[u8], armory: &Armory) {
+    fn listen(&mut self, bytes: &[u8], rules: &impl Rules) {
         let Speech::Unheard(heard) = &mut self.speech else { return };
         let before = heard.len();
         heard.extend(bytes);
-        let expected = armory.expected(&self.end);
-        match expected.map_or_else(|| wire::sniff(heard), Sniffed::Speaks) {
+        let expected = rules.expected();
+        match expected.map_or_else(|| sniff(heard), Sniffed::Speaks) {
             Sniffed::TooEarly => {}
             Sniffed::Unknown => self.speech = Speech::Opaque,
             Sniffed::Speaks(protocol) => {
@@ -133,20 +152,20 @@ impl Splice {
         }
     }
 
-    fn judge(&mut self, id: RequestId, armory: &mut Armory, deeds: &mut Vec<Deed>) {
+    fn judge(&mut self, id: RequestId, rules: &mut impl Rules, deeds: &mut Vec<Deed>) {
         let Speech::Read(dialogue) = &mut self.speech else { return };
         if !self.requests.keeps() {
             return;
         }
         let request = dialogue.describe_request();
-        let Some(hit) = armory.judge(dialogue.protocol(), &self.end, &request) else {
+        let Some(hit) = rules.judge(dialogue.protocol(), &request) else {
             return self.requests.release(deeds);
         };
         match hit.rule.form {
             Form::DropRequest => {
                 dialogue.forget(id);
                 self.requests.discard();
-                return armory.saw(&self.end, hit, None);
+                return rules.saw(hit, None);
             }
             Form::Duplicate => self.doubled = Some((id, hit, self.requests.kept().to_vec())),
             _ => {
@@ -156,19 +175,19 @@ impl Splice {
         self.requests.release(deeds);
     }
 
-    fn end_request(&mut self, armory: &mut Armory, deeds: &mut Vec<Deed>) {
+    fn end_request(&mut self, rules: &mut impl Rules, deeds: &mut Vec<Deed>) {
         self.requests.end();
         let Some((id, hit, copy)) = self.doubled.take() else { return };
         let Speech::Read(dialogue) = &mut self.speech else { return };
         let second = if copy.len() > LARGEST_DOUBLED { None } else { dialogue.repeat(id) };
-        let Some(second) = second else { return armory.saw(&self.end, hit, None) };
+        let Some(second) = second else { return rules.saw(hit, None) };
         pass(deeds, &copy);
         self.fates.insert(id, Fate::First { second });
         self.fates.insert(second, Fate::Second { hit, first: None });
     }
 
     /// Takes what the server sent.
-    pub fn replies(&mut self, bytes: &[u8], armory: &mut Armory) -> Vec<Deed> {
+    pub fn replies(&mut self, bytes: &[u8], rules: &mut impl Rules) -> Vec<Deed> {
         let mut deeds = Vec::new();
         let mut rest = bytes;
         if matches!(self.speech, Speech::Unheard(_)) {
@@ -186,10 +205,10 @@ impl Splice {
             rest = &rest[taken..];
             match mark {
                 None => return deeds,
-                Some(Mark::Reply(id)) => self.answer(id, armory, &mut deeds),
+                Some(Mark::Reply(id)) => self.answer(id, rules, &mut deeds),
                 Some(Mark::End) => self.replies.end(),
                 Some(Mark::Opaque | Mark::Request(_)) => {
-                    armory.count_unparsed(&self.end);
+                    rules.count_unparsed();
                     self.replies.give_up(&mut deeds);
                 }
             }
@@ -200,14 +219,14 @@ impl Splice {
         deeds
     }
 
-    fn answer(&mut self, id: Option<RequestId>, armory: &mut Armory, deeds: &mut Vec<Deed>) {
+    fn answer(&mut self, id: Option<RequestId>, rules: &mut impl Rules, deeds: &mut Vec<Deed>) {
         let fate = id.and_then(|id| self.fates.remove(&id));
         let Speech::Read(dialogue) = &self.speech else { return };
         match fate {
-            Some(Fate::Hit(hit)) if armory.is_armed(hit.concerning) => {
+            Some(Fate::Hit(hit)) if rules.is_armed(hit.concerning) => {
                 let reply = dialogue.describe_reply();
                 self.act(&hit, deeds);
-                armory.saw(&self.end, hit, Some(reply));
+                rules.saw(hit, Some(reply));
             }
             Some(Fate::First { second }) => {
                 if let Some(Fate::Second { first, .. }) = self.fates.get_mut(&second) {
@@ -218,7 +237,7 @@ impl Splice {
             Some(Fate::Second { hit, first }) => {
                 let second = dialogue.describe_reply();
                 self.replies.discard();
-                armory.saw(&self.end, hit, Some(both(first, second)));
+                rules.saw(hit, Some(both(first, second)));
             }
             // Taken back before the reply came, or never hit.
             Some(Fate::Hit(_)) | None => self.replies.release(deeds),
@@ -258,10 +277,10 @@ impl Splice {
     }
 
     /// Tells of the requests that were hit and whose replies never came.
-    pub fn finish(&mut self, armory: &Armory) {
+    pub fn finish(&mut self, rules: &mut impl Rules) {
         for fate in std::mem::take(&mut self.fates).into_values() {
             match fate {
-                Fate::Hit(hit) | Fate::Second { hit, .. } => armory.saw(&self.end, hit, None),
+                Fate::Hit(hit) | Fate::Second { hit, .. } => rules.saw(hit, None),
                 Fate::First { .. } => {}
             }
         }
@@ -274,6 +293,3 @@ fn both(first: Option<Reply>, second: Reply) -> Reply {
     let text = format!("{}; again: {}", first.text, second.text);
     Reply { text, applied: first.applied || second.applied }
 }
-
-#[cfg(test)]
-mod tests;

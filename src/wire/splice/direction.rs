@@ -1,6 +1,6 @@
 //! One direction of a connection: bytes that pass, are kept back, or are dropped, message by message.
 
-use super::splice::Deed;
+use super::Deed;
 use crate::wire::{Mark, Passed};
 
 #[derive(Default)]

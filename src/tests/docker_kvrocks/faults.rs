@@ -1,0 +1,1 @@
+//! Every kind of fault on nodes and controllers, proven, felt and taken back.
