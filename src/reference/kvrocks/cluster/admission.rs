@@ -74,7 +74,9 @@ impl Cluster {
         }
         let moves_on = self.variant != NodeVariant::NoImportedSlots;
         if let Some(address) = self.migrated.get(&slot).filter(|_| moves_on) {
-            return Err(format!("MOVED {slot} {address}"));
+            // Who follows it says ASKING there, and is served.
+            let word = if self.variant == NodeVariant::AskingOnly { "ASK" } else { "MOVED" };
+            return Err(format!("{word} {slot} {address}"));
         }
         if asker.writes && self.forbidden.is_some_and(|slots| slots.contains(slot)) {
             return Err(FORBIDDEN.to_owned());
