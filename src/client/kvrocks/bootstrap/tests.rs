@@ -194,7 +194,7 @@ fn controllers_that_fail_are_told_as_they_put_it() {
     fails(
         &Nodes::new(to_itself, sound_data),
         expect![
-            "no controller leads after 30s: controller1 says 307, controller1 leads, controller2 says 307, controller2 leads; expected one that answers GET /api/v1/namespaces with 200, look at the controllers' logs"
+            "no controller leads after 30s: controller1 redirects to itself (307, controller1 leads), controller2 redirects to itself (307, controller2 leads); expected one that answers GET /api/v1/namespaces with 200, look at the controllers' logs"
         ],
     );
     let refuses = |name: &str, asked: &Received| match asked.path.ends_with("/clusters") {
