@@ -14,7 +14,7 @@ mod stats;
 pub(crate) mod text;
 mod well_formed;
 
-pub use anomaly::{ANOMALIES, AnomalyKind, is_within};
+pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
 pub use availability::Availability;
 pub use compose::{Composed, compose};
 pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};
@@ -102,6 +102,11 @@ pub const CHECKERS: &[(&str, &str)] = &[
     ("linearizability", "each register behaves as if every operation took effect at one moment"),
     ("stats", "enough operations were ok before the first fault and after the heal"),
     ("recovery", "the cluster serves all its clients again within a bound after the heal"),
+    ("single-writer", "at any time one node of a cluster takes the writes of a slot"),
+    (
+        "lost-writes",
+        "what was acknowledged is there at the end, unless a failover may have lost it",
+    ),
     ("availability", "how long clients waited for an ok; figures only, never a verdict"),
 ];
 

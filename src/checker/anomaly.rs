@@ -7,37 +7,88 @@ pub struct AnomalyKind {
     pub name: &'static str,
     /// The wider kind that this one is a clear case of.
     pub within: Option<&'static str>,
+    /// What may bring this one about: where that is expected, this is no surprise.
+    pub follows_from: &'static [&'static str],
     pub description: &'static str,
+}
+
+/// What two writers for one slot bring about, and writes that vanish.
+const LOSS: &[&str] = &["split-brain", "lost-write"];
+
+const fn kind(name: &'static str, description: &'static str) -> AnomalyKind {
+    AnomalyKind { name, within: None, follows_from: &[], description }
+}
+
+const fn after(
+    follows_from: &'static [&'static str],
+    name: &'static str,
+    description: &'static str,
+) -> AnomalyKind {
+    AnomalyKind { name, within: None, follows_from, description }
 }
 
 /// All kinds; `stormglass list anomalies`.
 pub const ANOMALIES: &[AnomalyKind] = &[
-    AnomalyKind {
-        name: "nonlinearizable",
-        within: None,
-        description: "no order of the operations on a register explains what its clients saw",
-    },
+    after(
+        LOSS,
+        "nonlinearizable",
+        "no order of the operations on a register explains what its clients saw",
+    ),
     AnomalyKind {
         name: "stale-read",
         within: Some("nonlinearizable"),
+        follows_from: LOSS,
         description: "an operation saw a value after it had surely been replaced",
     },
     AnomalyKind {
         name: "lost-write",
         within: Some("nonlinearizable"),
-        description: "a write was acknowledged and nobody, not even its own node, ever saw it",
+        follows_from: &["split-brain"],
+        description: "a write was acknowledged, and later reads prove that it is gone",
     },
-    AnomalyKind {
-        name: "no-recovery",
-        within: None,
-        description: "the faults were healed, and the cluster did not serve all clients in time",
-    },
+    kind(
+        "no-recovery",
+        "the faults were healed, and the cluster did not serve all clients in time",
+    ),
+    kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
+    kind("topology-went-back", "a topology was replaced by an older or by another of its version"),
+    kind(
+        "lost-migration",
+        "a migration was accepted, and the topology that marked it was overwritten",
+    ),
+    kind(
+        "redirect-loop",
+        "nodes sent clients in a circle for too long while no fault was in force",
+    ),
+    kind(
+        "stuck-migration",
+        "a migration neither ended nor failed in time while no fault was in force",
+    ),
+    kind("stuck-slot", "writes to a slot were refused for its migration for too long"),
+    kind("starved-failover", "a dead master had no successor in time, for its controllers changed"),
+    after(LOSS, "replica-divergence", "at the end a replica did not hold what its master held"),
+    after(LOSS, "incompatible-order", "two reads of a list disagree on the order of its elements"),
+    after(LOSS, "duplicate-element", "an element that was added once was read twice"),
+    kind("unwritten-element", "an element was read that nobody can have added by then"),
+    kind(
+        "torn-transaction",
+        "a transaction did not see what it had itself appended or read before",
+    ),
+    after(LOSS, "duplicate-count", "two increments of a counter answered the same count"),
+    after(LOSS, "impossible-count", "a counter showed more, or less, than can have been counted"),
+    after(LOSS, "two-holders", "two clients held a lock at the same time"),
+    after(LOSS, "stale-token", "a fencing token came back, or a write with an older one was taken"),
 ];
 
 /// Whether an anomaly of kind `found` is one of kind `expected`: the same, or a clear case of it.
 pub fn is_within(found: &str, expected: &str) -> bool {
     found == expected
         || ANOMALIES.iter().any(|kind| kind.name == found && kind.within == Some(expected))
+}
+
+/// Whether an anomaly of kind `found` may be brought about by one of kind `cause`.
+pub fn follows(found: &str, cause: &str) -> bool {
+    ANOMALIES.iter().any(|kind| kind.name == found && kind.follows_from.contains(&cause))
 }
 
 #[cfg(test)]
@@ -53,12 +104,23 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_from_a_split_brain_is_none_by_itself() {
+        assert!(follows("lost-write", "split-brain") && follows("stale-read", "split-brain"));
+        assert!(!follows("split-brain", "lost-write") && !follows("no-recovery", "split-brain"));
+        assert!(!is_within("lost-write", "split-brain"));
+    }
+
+    #[test]
     fn names_are_unique_kebab_case_and_wider_kinds_exist() {
         for (position, kind) in ANOMALIES.iter().enumerate() {
             assert!(kind.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", kind.name);
             assert!(ANOMALIES[..position].iter().all(|other| other.name != kind.name));
             let wider = kind.within.is_none_or(|name| ANOMALIES.iter().any(|k| k.name == name));
             assert!(wider, "{} is within an unknown kind", kind.name);
+            for cause in kind.follows_from {
+                let known = ANOMALIES.iter().any(|other| other.name == *cause);
+                assert!(known && *cause != kind.name, "{} follows from {cause}", kind.name);
+            }
         }
     }
 }

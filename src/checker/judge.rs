@@ -9,7 +9,7 @@ mod variant;
 pub use expectation::{Expectation, Identity, World};
 pub use variant::{AS_SHIPPED, WantedVariant};
 
-use crate::checker::{Anomaly, Finding, Verdict, is_within};
+use crate::checker::{Anomaly, Finding, Verdict, follows, is_within};
 use crate::nemesis::Failovers;
 use crate::report::{Expected, FaultSummary};
 
@@ -91,6 +91,11 @@ fn invalid(anomalies: &[&Anomaly], case: &Case, wanted: Option<&str>) -> Ruling 
     let Some(kind) = wanted else { return ("invalid", 1, told(anomalies, case)) };
     let (found, others): (Vec<&Anomaly>, Vec<&Anomaly>) =
         anomalies.iter().partition(|anomaly| is_within(&anomaly.kind, kind));
+    // What the expected anomaly brings about is no surprise, once that has been found.
+    let others: Vec<&Anomaly> = match found.is_empty() {
+        true => others,
+        false => others.into_iter().filter(|other| !follows(&other.kind, kind)).collect(),
+    };
     // An invalid verdict without an anomaly cannot be the expected one.
     if others.is_empty() && !found.is_empty() {
         return ("invalid", 0, format!("as expected: {}", told(&found, case)));

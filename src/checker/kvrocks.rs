@@ -17,9 +17,14 @@ mod evidence;
 mod lost;
 mod registers;
 mod single_writer;
+mod terms;
 #[cfg(test)]
 mod told;
 mod wording;
+
+pub(super) use answers::Answer;
+pub(super) use evidence::Evidence;
+pub(super) use terms::Terms;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};
 use crate::op::{Nanos, NodeName, SECOND};
@@ -40,6 +45,13 @@ pub enum KvrocksObject {
         /// For how long a lock is taken.
         ttl: Nanos,
     },
+}
+
+impl KvrocksObject {
+    /// What is written stays until something else is written. Locks are meant to be lost in time.
+    fn is_kept(&self) -> bool {
+        !matches!(self, KvrocksObject::Lock { .. })
+    }
 }
 
 /// How long what passes by itself may take while no fault is in force.
@@ -81,9 +93,15 @@ pub struct KvrocksChecks {
 
 /// The checkers of a kvrocks scenario, beside those of every scenario.
 pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
-    let mut checkers: Vec<Box<dyn Checker>> = Vec::new();
+    let own = || checks.clone();
+    let mut checkers: Vec<Box<dyn Checker>> =
+        vec![Box::new(single_writer::SingleWriter { checks: own() })];
+    if checks.object.as_ref().is_some_and(KvrocksObject::is_kept) {
+        checkers.push(Box::new(lost::LostWrites { checks: own() }));
+    }
     if let Some(KvrocksObject::Register(model)) = &checks.object {
-        checkers.push(Box::new(Linearizability::new(model.clone())));
+        let shards = checks.shards.clone();
+        checkers.push(Box::new(Linearizability::per_term(model.clone(), shards)));
     }
     checkers
 }

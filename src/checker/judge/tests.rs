@@ -106,6 +106,9 @@ fn every_row_of_the_table_and_the_precedence_between_rows() {
         ("stale-read x:stale-read", "ifh", "invalid", 0, 0),
         ("stale-read x:nonlinearizable", "ifh", "invalid", 0, 0),
         ("stale-read stale-read x:stale-read", "ifh", "invalid", 0, 0),
+        ("split-brain lost-write stale-read x:split-brain", "ifh", "invalid", 0, 0),
+        ("lost-write stale-read x:split-brain", "ifh", "invalid", 1, 1),
+        ("split-brain no-recovery x:split-brain", "ifh", "invalid", 1, 1),
         ("stale-read H x:stale-read", "i", "invalid", 0, 0),
         ("stale-read I x:stale-read", "ifh", "invalid", 130, 130),
         // Missed.
