@@ -52,7 +52,7 @@ where
     });
     let mut builder = http1::Builder::new();
     // The header `date` would be read from the machine's own clock.
-    builder.half_close(true).auto_date_header(false);
+    builder.half_close(true).auto_date_header(false).title_case_headers(true);
     let served = builder.serve_connection(Adapter::new(stream), service).await;
     served.map_err(|error| explained(&error))
 }

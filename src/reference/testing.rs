@@ -12,9 +12,11 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -157,7 +159,14 @@ impl Host for Place {
     fn run(&self, task: impl Future<Output = ()> + 'static) {
         let mut tasks = self.tasks.borrow_mut();
         tasks.retain(|task| !task.is_finished());
-        tasks.push(tokio::task::spawn_local(task).abort_handle());
+        let lines = self.lines.clone();
+        let told = async move {
+            if let Err(panic) = AssertUnwindSafe(task).catch_unwind().await {
+                lines.borrow_mut().push("a task panicked".to_owned());
+                resume_unwind(panic);
+            }
+        };
+        tasks.push(tokio::task::spawn_local(told).abort_handle());
     }
 
     fn wall_ms(&self) -> i64 {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::failure::Failure;
-use super::slots::{SlotRange, shares};
+use super::slots::{LAST_SLOT, SlotRange, shares};
 
 pub const MASTER: &str = "master";
 pub const SLAVE: &str = "slave";
@@ -104,10 +104,14 @@ impl Cluster {
             return Err(Failure::bad_request("replicas should NOT be less than 0"));
         };
         let per_shard = per_shard.max(1);
-        if addrs.len() % per_shard != 0 {
+        if !addrs.len().is_multiple_of(per_shard) {
             return Err(Failure::bad_request("cluster nodes should be divisible by replicas"));
         }
-        let shares = shares(addrs.len() / per_shard);
+        let shards = addrs.len() / per_shard;
+        if shards > usize::from(LAST_SLOT) {
+            return Err(Failure::bad_request("there are not so many slots"));
+        }
+        let shares = shares(shards);
         let shards = addrs.chunks(per_shard).zip(shares).map(|(addrs, share)| Shard {
             nodes: nodes(addrs, &mut node),
             slot_ranges: vec![share],
@@ -203,6 +207,16 @@ mod tests {
         assert_eq!((cluster.version, cluster.name.as_str()), (3, ""));
         assert_eq!(cluster.shards, [Shard::default()]);
         assert!(serde_json::from_str::<Cluster>("").is_err());
+    }
+
+    #[test]
+    fn a_shard_needs_a_slot() {
+        let addrs = vec![String::new(); 16_384];
+        assert!(Cluster::new("c", &addrs, 1, |_, _| Node::default()).is_err());
+        let cluster = Cluster::new("c", &addrs, 2, |_, _| Node::default()).expect("enough slots");
+        assert_eq!(cluster.shards.len(), 8_192);
+        assert!(Cluster::new("c", &addrs, -1, |_, _| Node::default()).is_err());
+        assert!(Cluster::new("c", &addrs, i64::MAX, |_, _| Node::default()).is_err());
     }
 
     #[test]

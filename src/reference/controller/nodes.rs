@@ -48,8 +48,10 @@ impl NodeError {
 pub struct Nodes<H: Host> {
     host: H,
     /// By address and password.
-    idle: RefCell<BTreeMap<(String, String), Vec<Connection<H::Stream>>>>,
+    idle: RefCell<Idle<H::Stream>>,
 }
+
+type Idle<S> = BTreeMap<(String, String), Vec<Connection<S>>>;
 
 struct Connection<S> {
     stream: S,

@@ -39,6 +39,8 @@ pub struct Cluster {
     importing: Option<SlotRange>,
     /// Slots that were imported whole, and that the topology does not give to this node yet.
     imported: BTreeSet<u16>,
+    /// Connections that have begun an import and are still open.
+    importers: BTreeSet<u64>,
     /// Slots that were migrated away, and where to; the topology does not say so yet.
     migrated: BTreeMap<u16, String>,
     /// Slots that take no writes. They stay so after a migration, until they are imported again.
@@ -64,6 +66,7 @@ impl Cluster {
             topology,
             importing: None,
             imported: BTreeSet::new(),
+            importers: BTreeSet::new(),
             migrated: BTreeMap::new(),
             forbidden: None,
             import: None,

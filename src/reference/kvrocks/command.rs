@@ -24,6 +24,8 @@ use super::replication::FeedRequest;
 use crate::reference::host::Host;
 use crate::resp::Value;
 
+#[cfg(test)]
+pub use table::own_names;
 pub use table::{Own, lookup};
 
 use table::Name;

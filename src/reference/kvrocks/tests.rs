@@ -2,4 +2,10 @@
 
 mod conformance;
 mod fleet;
+mod freeze;
+mod lease;
+mod migration;
+mod replication;
+mod restart;
 mod split_brain;
+mod variants;

@@ -36,6 +36,12 @@ impl Conversation {
         self.stream.flush().await.ok()
     }
 
+    /// Sends bytes as they are.
+    pub async fn throw(&mut self, bytes: &[u8]) -> Option<()> {
+        self.stream.write_all(bytes).await.ok()?;
+        self.stream.flush().await.ok()
+    }
+
     pub async fn hear(&mut self) -> Option<(Value, Vec<u8>)> {
         let mut piece = vec![0; 16 << 10];
         loop {

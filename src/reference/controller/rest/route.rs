@@ -90,15 +90,17 @@ impl<H: Host> Asked<'_, H> {
 
     async fn clusters(&self, method: &str, namespace: &str, parts: &[&str]) -> Answered {
         let key = |cluster: &str| (namespace.to_owned(), cluster.to_owned());
-        let is_known = match (method, parts) {
-            ("GET" | "POST", []) | ("GET" | "DELETE", [_]) => true,
-            ("POST", [_, "import" | "migrate"]) => true,
-            ("GET" | "POST", [_, "shards"]) | ("GET" | "DELETE", [_, "shards", _]) => true,
-            ("POST", [_, "shards", _, "failover"]) => true,
-            ("GET" | "POST", [_, "shards", _, "nodes"]) => true,
-            ("DELETE", [_, "shards", _, "nodes", _]) => true,
-            _ => false,
-        };
+        let is_known = matches!(
+            (method, parts),
+            ("GET" | "POST", [])
+                | ("GET" | "DELETE", [_])
+                | ("POST", [_, "import" | "migrate"])
+                | ("GET" | "POST", [_, "shards"])
+                | ("GET" | "DELETE", [_, "shards", _])
+                | ("POST", [_, "shards", _, "failover"])
+                | ("GET" | "POST", [_, "shards", _, "nodes"])
+                | ("DELETE", [_, "shards", _, "nodes", _])
+        );
         if !is_known {
             return Err(Failure::not_found());
         }

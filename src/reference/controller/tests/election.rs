@@ -24,6 +24,7 @@ fn the_leaders_znode_names_who_it_is_and_the_log_says_so_in_the_real_ones_form()
         assert!(
             line["caller"].as_str().is_some_and(|place| place.starts_with("controller/office.rs:"))
         );
+        assert!(lab.raw_log(22)[0].starts_with("{\"level\":\"info\",\"timestamp\":\"2026-"));
         assert!(lab.messages(21).is_empty());
     });
 }

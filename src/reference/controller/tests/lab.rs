@@ -125,8 +125,12 @@ impl Lab {
         }
     }
 
+    pub fn raw_log(&self, last: u8) -> Vec<String> {
+        self.processes.borrow()[&last].log()
+    }
+
     pub fn log(&self, last: u8) -> Vec<Value> {
-        let lines = self.processes.borrow()[&last].log();
+        let lines = self.raw_log(last);
         lines.iter().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 

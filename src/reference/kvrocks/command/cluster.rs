@@ -21,7 +21,7 @@ pub fn cluster<H: Host>(node: &Node<H>, peer: &mut Peer, words: &[Bytes]) -> Val
     if let ("keyslot", [key]) = (subcommand.as_str(), &words[2..]) {
         return Value::Int(slot_of(key).into());
     }
-    if !node.config.borrow().is_cluster {
+    if !node.config(|config| config.is_cluster) {
         return error(DISABLED);
     }
     match (subcommand.as_str(), &words[2..]) {
@@ -80,7 +80,10 @@ fn import<H: Host>(node: &Node<H>, peer: &mut Peer, slots: &Bytes, state: &Bytes
     let done = match number::<u8>(state) {
         Some(0) => {
             let started = node.start_import(slots, peer.id);
-            peer.is_importing |= started.is_ok();
+            if started.is_ok() {
+                peer.is_importing = true;
+                node.clients.with(peer.id, |client| client.has_imported = true);
+            }
             started
         }
         Some(1) => node.finish_import(slots, peer.id),

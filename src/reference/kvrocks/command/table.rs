@@ -108,3 +108,9 @@ pub const TABLE: &[Own] = &[
 pub fn lookup(name: &[u8]) -> Option<&'static Own> {
     TABLE.iter().find(|own| own.name.as_bytes().eq_ignore_ascii_case(name))
 }
+
+/// The names of all of them, in lower case.
+#[cfg(test)]
+pub fn own_names() -> Vec<&'static str> {
+    TABLE.iter().map(|own| own.name).collect()
+}

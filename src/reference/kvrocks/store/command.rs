@@ -48,12 +48,6 @@ pub fn lookup(name: &[u8]) -> Option<&'static Command> {
     table::COMMANDS.iter().find(|command| command.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// The names of all commands, in lower case.
-#[cfg(test)]
-pub fn names() -> Vec<&'static str> {
-    table::COMMANDS.iter().map(|command| command.name).collect()
-}
-
 /// What a request is answered whose name nobody knows.
 pub fn unknown_command(words: &[Bytes]) -> Value {
     let text = |word: &Bytes| format!("`{}`", String::from_utf8_lossy(word));
