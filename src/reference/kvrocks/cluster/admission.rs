@@ -22,11 +22,14 @@ pub struct Asker {
     pub is_importing: bool,
 }
 
-/// Whether a master may take writes; of meaning to the variant `lease` alone.
+/// What a master may serve; of meaning to the variants `lease` and `freeze-until-topology`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
     Held,
+    /// Reads alone.
     Over,
+    /// Nothing: since its start no controller was heard, and another may be master by now.
+    Unheard,
 }
 
 impl Cluster {
@@ -86,8 +89,9 @@ impl Cluster {
 }
 
 fn within_lease(asker: Asker, lease: Lease) -> Result<(), String> {
-    match asker.writes && lease == Lease::Over {
-        true => Err(NO_LEASE.to_owned()),
-        false => Ok(()),
+    match lease {
+        Lease::Unheard => Err(NO_LEASE.to_owned()),
+        Lease::Over if asker.writes => Err(NO_LEASE.to_owned()),
+        Lease::Over | Lease::Held => Ok(()),
     }
 }
