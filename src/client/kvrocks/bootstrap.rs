@@ -119,7 +119,11 @@ where
                 if answer.as_ref().is_ok_and(|response| response.status == 200) {
                     return Ok(controller.name);
                 }
-                said.push(format!("{} says {}", controller.name, self.said(&answer)));
+                let (name, told) = (controller.name, self.said(&answer));
+                said.push(match told.ends_with(&format!(" {name} leads")) {
+                    true => format!("{name} redirects to itself ({told})"),
+                    false => format!("{name} says {told}"),
+                });
             }
             if Instant::now() >= end || said.is_empty() {
                 return Err(BootstrapError::NoLeader { said: said.join(", ") });

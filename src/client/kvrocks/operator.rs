@@ -2,6 +2,9 @@
 //!
 //! No redirect is followed and nothing is asked twice.
 
+#[cfg(test)]
+mod tests;
+
 use std::future::Future;
 use std::io;
 use std::rc::Rc;

@@ -84,6 +84,10 @@ const REFUSALS: &[&str] = &[
     "slot range belongs to multiple shards",
     "shard slot is migrating",
     "no match new master in shard",
+    // The source's own words, which then does not begin.
+    "Can't migrate slot",
+    "There is already a migrating job",
+    "Can't find the destination node id",
 ];
 
 /// What an answer means for whoever asked.
@@ -254,6 +258,7 @@ mod tests {
             (MIGRATE, error(400, "index out of range"), "Fail"),
             (MIGRATE, error(500, "source and target shard is same"), "Fail"),
             (MIGRATE, error(500, "shard slot is migrating"), "Fail"),
+            (MIGRATE, error(500, "ERR Can't migrate slot which doesn't belong to me"), "Fail"),
             (MIGRATE, error(500, "the cluster has been updated by others"), "Info"),
             (MIGRATE, error(500, "zk: could not connect to a server"), "Info"),
             (MIGRATE, answer(307, ""), "Info"),

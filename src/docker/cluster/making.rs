@@ -29,6 +29,14 @@ pub(super) struct Making<'a> {
     pub log_watch: Arc<LogWatch>,
 }
 
+/// A node whose service is not started yet.
+pub(super) struct Made<'n> {
+    node: &'n Node,
+    /// The id of its hold container.
+    pub hold: String,
+    service: String,
+}
+
 impl Making<'_> {
     pub fn topology(&self) -> Result<Topology, UpError> {
         let subnet = self.network.subnet;
@@ -56,13 +64,13 @@ impl Making<'_> {
         Ok(Agent::start(self.engine.api(), &plan).await?)
     }
 
-    /// All of them at once, whatever their roles: each waits by itself for what it needs of others.
-    pub async fn nodes(&self, topology: &Topology) -> Result<Vec<DockerNode>, UpError> {
+    /// The containers of all nodes at once. Their networks are up, their services not yet started.
+    pub async fn containers<'n>(&self, topology: &'n Topology) -> Result<Vec<Made<'n>>, UpError> {
         let fitted = topology.nodes.iter().zip(self.spec.outfits(topology)?);
-        try_join_all(fitted.map(|(node, outfit)| self.node(node, outfit))).await
+        try_join_all(fitted.map(|(node, outfit)| self.pair(node, outfit))).await
     }
 
-    async fn node(&self, node: &Node, outfit: Outfit) -> Result<DockerNode, UpError> {
+    async fn pair<'n>(&self, node: &'n Node, outfit: Outfit) -> Result<Made<'n>, UpError> {
         let run = &self.spec.run;
         let failed = || format!("make the containers of {}", node.name);
         let fitting = self.fittings.of(node.role).with_context(failed)?;
@@ -88,10 +96,20 @@ impl Making<'_> {
             labels: labels(node.role.name()),
         };
         let service = node::create_service(self.engine, service).await.with_context(failed)?;
+        Ok(Made { node, hold, service })
+    }
+
+    /// Starts all services at once, whatever their roles: each waits by itself for what it needs of others.
+    pub async fn start(&self, made: Vec<Made<'_>>) -> Result<Vec<DockerNode>, UpError> {
+        try_join_all(made.into_iter().map(|made| self.start_one(made))).await
+    }
+
+    async fn start_one(&self, made: Made<'_>) -> Result<DockerNode, UpError> {
+        let Made { node, hold, service } = made;
         let started = node::start(self.engine, &service).await;
         started.with_context(|| {
-            let image = &fitting.image.reference;
-            format!("start {} in image {image}", node.name)
+            let image = self.fittings.of(node.role).map(|fitting| &*fitting.image.reference);
+            format!("start {} in image {}", node.name, image.unwrap_or_default())
         })?;
         let folder = logs::folder(&self.spec.results, &node.name);
         let watch = self.log_watch.clone();

@@ -12,10 +12,11 @@ use tokio::time::Instant;
 use crate::agent::protocol::{Enrollment, Place};
 use crate::cluster::{Ability, CLIENTS, Mechanism, Needs, NodeState, Role, Topology, View};
 use crate::docker::agent::Agent;
+use crate::docker::cluster::apply::interpose;
 use crate::docker::cluster::fitting::Fittings;
-use crate::docker::cluster::making::Making;
+use crate::docker::cluster::making::{Made, Making};
 use crate::docker::cluster::view::office::Lookout;
-use crate::docker::cluster::{ClusterSpec, DockerCluster, DockerNode, Sightings, UpError, view};
+use crate::docker::cluster::{ClusterSpec, DockerCluster, Sightings, UpError, view};
 use crate::docker::engine::Engine;
 use crate::docker::logs::{self, LogWatch};
 use crate::docker::network;
@@ -91,17 +92,19 @@ async fn start(
     };
     let topology = making.topology()?;
     let is_fussy = !spec.needs.mechanisms.is_empty() || !spec.needs.optional.is_empty();
-    let (agent, nodes, lacks) = if !is_fussy {
-        let made = try_join(making.agent(), making.nodes(&topology)).await?;
+    let (agent, made, lacks) = if !is_fussy {
+        let made = try_join(making.agent(), making.containers(&topology)).await?;
         (made.0, made.1, Vec::new())
     } else {
-        // Nothing is started that could not be broken as asked.
+        // Nothing is made that could not be broken as asked.
         let agent = making.agent().await?;
         let lacks = check_mechanisms(engine, &agent, spec, &owner).await?;
-        (agent, making.nodes(&topology).await?, lacks)
+        (agent, making.containers(&topology).await?, lacks)
     };
-    let gateway = network.subnet.gateway();
-    enroll(engine, &agent, &topology, &nodes, gateway).await?;
+    enroll(engine, &agent, &topology, &made, network.subnet.gateway()).await?;
+    // Connections that services open once and keep are led through interposers, too.
+    interpose::place(&agent, &lacks, interpose::early(&spec.needs, &topology)).await?;
+    let nodes = making.start(made).await?;
     Ok(DockerCluster {
         engine: engine.clone(),
         run: spec.run.clone(),
@@ -183,11 +186,11 @@ async fn enroll(
     engine: &Engine,
     agent: &Agent,
     topology: &Topology,
-    nodes: &[DockerNode],
+    made: &[Made<'_>],
     gateway: Ipv4Addr,
 ) -> Result<(), UpError> {
-    let enrolling = topology.nodes.iter().zip(nodes).map(|(node, containers)| async move {
-        let state = node::state(engine, &containers.hold).await;
+    let enrolling = topology.nodes.iter().zip(made).map(|(node, made)| async move {
+        let state = node::state(engine, &made.hold).await;
         let pid = state.map(|state| node::pid(&state)).context("ask for a hold container")?;
         let pid = pid.with_context(|| format!("the hold container of {} ended", node.name))?;
         let place = Place::Container { pid };

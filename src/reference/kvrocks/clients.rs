@@ -14,6 +14,8 @@ pub struct Client {
     pub address: SocketAddrV4,
     pub name: Option<Bytes>,
     pub last_command: String,
+    /// It has begun an import.
+    pub has_imported: bool,
     /// Dropped, it ends the connection. A connection that is just being made has none yet.
     pub task: Option<Running>,
 }
@@ -34,7 +36,13 @@ impl Clients {
     pub fn add(&self, address: SocketAddrV4) -> u64 {
         let id = self.last.get() + 1;
         self.last.set(id);
-        let client = Client { address, name: None, last_command: String::new(), task: None };
+        let client = Client {
+            address,
+            name: None,
+            last_command: String::new(),
+            has_imported: false,
+            task: None,
+        };
         self.open.borrow_mut().insert(id, client);
         id
     }

@@ -22,7 +22,7 @@ const MOST_UNSENT: usize = 64 << 10;
 
 /// Takes a new connection, or refuses it where there are too many.
 pub fn take<H: Host>(node: &Rc<Node<H>>, mut stream: H::Stream, address: SocketAddrV4) {
-    if node.clients.count() >= node.config.borrow().max_clients as usize {
+    if node.clients.count() >= node.config(|config| config.max_clients as usize) {
         node.host.run(async move {
             let full = Value::Error("ERR max number of clients reached".to_owned());
             let mut bytes = Vec::new();
@@ -33,25 +33,25 @@ pub fn take<H: Host>(node: &Rc<Node<H>>, mut stream: H::Stream, address: SocketA
         return;
     }
     let id = node.clients.add(address);
-    let connected = Connected { node: node.clone(), id };
-    let task = node.host.keep_running(async move {
-        let peer = Peer::new(id, address, connected.node.host.monotonic());
-        talk(&connected.node, stream, peer).await;
-    });
+    let host = node.host.clone();
+    let task = {
+        let node = node.clone();
+        host.keep_running(async move {
+            talk(&node, stream, Peer::new(id, address)).await;
+            end(&node, id);
+        })
+    };
     node.clients.set_task(id, task);
 }
 
-/// Tells the node when the connection has ended, however it does.
-struct Connected<H: Host> {
-    node: Rc<Node<H>>,
-    id: u64,
-}
-
-impl<H: Host> Drop for Connected<H> {
-    fn drop(&mut self) {
-        self.node.clients.remove(self.id);
-        self.node.lose_import(self.id);
-        self.node.replication.forget(self.id);
+/// A connection has ended, or shall end now.
+///
+/// Nothing does this by being dropped: a process that is killed drops everything and does nothing.
+pub fn end<H: Host>(node: &Node<H>, id: u64) {
+    let Some(client) = node.clients.remove(id) else { return };
+    node.replication.forget(id);
+    if client.has_imported {
+        node.lose_import(id);
     }
 }
 
@@ -63,7 +63,7 @@ async fn talk<H: Host>(node: &Rc<Node<H>>, mut stream: H::Stream, mut peer: Peer
     loop {
         let Ok(length @ 1..) = stream.read(&mut piece).await else { return };
         decoder.feed(&piece[..length]);
-        peer.proven = peer.proven.max(peer.replied);
+        peer.proven = peer.replied;
         loop {
             let words = match next(&mut decoder) {
                 Ok(Some(words)) => words,
@@ -107,7 +107,7 @@ async fn talk<H: Host>(node: &Rc<Node<H>>, mut stream: H::Stream, mut peer: Peer
         if send(&mut stream, &mut unsent).await.is_err() {
             return;
         }
-        peer.replied = node.host.monotonic();
+        peer.replied = Some(node.host.monotonic());
     }
 }
 

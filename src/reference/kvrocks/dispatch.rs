@@ -133,7 +133,7 @@ fn admit<H: Host>(
     known: Known,
     words: &[Bytes],
 ) -> Result<(), String> {
-    if !node.config.borrow().is_cluster {
+    if !node.config(|config| config.is_cluster) {
         return Ok(());
     }
     let cluster = node.cluster.borrow();
@@ -154,7 +154,7 @@ fn may_run<H: Host>(node: &Node<H>, known: Known) -> Result<(), String> {
     if known.writes() {
         return Err("READONLY You can't write against a read only slave.".to_owned());
     }
-    let is_stale = !node.config.borrow().serves_stale_data && !node.replication.is_linked();
+    let is_stale = !node.config(|config| config.serves_stale_data) && !node.replication.is_linked();
     let always =
         matches!(known, Known::Own(own) if ["info", "config", "slaveof"].contains(&own.name));
     match is_stale && !always {

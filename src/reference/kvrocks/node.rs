@@ -28,7 +28,7 @@ pub use disk::HISTORY;
 
 pub struct Node<H: Host> {
     pub host: H,
-    pub config: RefCell<Config>,
+    config: RefCell<Config>,
     pub store: RefCell<Store>,
     pub log: RefCell<Log>,
     /// Records have come to the log.
@@ -40,7 +40,7 @@ pub struct Node<H: Host> {
     /// Shut while a command has the node for itself.
     pub gate: Rc<Gate>,
     pub began: Duration,
-    /// When a controller was last heard that surely heard this node.
+    /// What a controller surely received last was sent at this time.
     heard: Cell<Option<Duration>>,
     /// Why the process must end.
     pub doom: Doom,
@@ -84,14 +84,30 @@ impl<H: Host> Node<H> {
         if node.variant() == NodeVariant::AckBeforeLog {
             node.host.run(write::flush_later(node.clone()));
         }
-        if node.config.borrow().sync == SyncPolicy::EverySecond {
+        if node.config(|config| config.sync) == SyncPolicy::EverySecond {
             node.host.run(write::sync_often(node.clone()));
         }
         Ok(node)
     }
 
+    /// Reads the configuration. What it gives back holds on to nothing, so it may live over an `await`.
+    pub fn config<T>(&self, read: impl FnOnce(&Config) -> T) -> T {
+        read(&self.config.borrow())
+    }
+
+    /// Changes the configuration, if all of it is sound.
+    pub fn reconfigure<E>(
+        &self,
+        change: impl FnOnce(&mut Config) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut config = self.config.borrow().clone();
+        change(&mut config)?;
+        *self.config.borrow_mut() = config;
+        Ok(())
+    }
+
     pub fn variant(&self) -> NodeVariant {
-        self.config.borrow().variant
+        self.config(|config| config.variant)
     }
 
     pub fn standing(&self) -> Standing {
@@ -102,18 +118,25 @@ impl<H: Host> Node<H> {
         self.cluster.borrow().is_slave()
     }
 
-    /// A controller has asked something, and had surely received something from here at this time.
-    pub fn hear(&self, proven: Duration) {
-        self.heard.set(self.heard.get().max(Some(proven)));
+    /// A controller has asked something, after it surely received something that was sent at this time.
+    pub fn hear(&self, proven: Option<Duration>) {
+        self.heard.set(self.heard.get().max(proven));
     }
 
-    /// Of meaning to the variant `lease` alone: whether a master may take writes.
+    /// Of meaning to the variants `lease` and `freeze-until-topology`: what a master may serve.
     pub fn lease(&self) -> Lease {
-        let config = self.config.borrow();
-        let now = self.host.monotonic();
-        let is_held =
-            self.heard.get().is_some_and(|heard| now.saturating_sub(heard) <= config.lease);
-        match config.variant == NodeVariant::Lease && !is_held {
+        if !matches!(self.variant(), NodeVariant::Lease | NodeVariant::FreezeUntilTopology) {
+            return Lease::Held;
+        }
+        if self.heard.get().is_none() && self.cluster.borrow().is_remembered() {
+            return Lease::Unheard;
+        }
+        if self.variant() != NodeVariant::Lease {
+            return Lease::Held;
+        }
+        let (now, lease) = (self.host.monotonic(), self.config(|config| config.lease));
+        let is_held = self.heard.get().is_some_and(|heard| now.saturating_sub(heard) <= lease);
+        match !is_held {
             true => Lease::Over,
             false => Lease::Held,
         }

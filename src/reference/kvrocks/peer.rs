@@ -24,11 +24,11 @@ pub struct Peer {
     /// Commands since MULTI.
     pub queue: Option<Queue>,
     pub watches: Vec<Watch>,
-    /// When it surely received something of ours last: its connection's beginning, later the last reply
-    /// before a request of its. Later requests on the connection prove it.
-    pub proven: Duration,
     /// When the last reply was sent.
-    pub replied: Duration,
+    pub replied: Option<Duration>,
+    /// When the last reply was sent that a later request of its has proven to have arrived. Whoever sends
+    /// several requests at once proves nothing; controllers do not.
+    pub proven: Option<Duration>,
 }
 
 /// Commands since MULTI.
@@ -41,7 +41,7 @@ pub struct Queue {
 }
 
 impl Peer {
-    pub fn new(id: u64, address: SocketAddrV4, now: Duration) -> Peer {
+    pub fn new(id: u64, address: SocketAddrV4) -> Peer {
         Peer {
             id,
             address,
@@ -52,8 +52,8 @@ impl Peer {
             listens: None,
             queue: None,
             watches: Vec::new(),
-            proven: now,
-            replied: now,
+            replied: None,
+            proven: None,
         }
     }
 

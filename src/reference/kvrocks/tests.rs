@@ -2,4 +2,11 @@
 
 mod conformance;
 mod fleet;
+mod freeze;
+mod lease;
+mod migration;
+mod random;
+mod replication;
+mod restart;
 mod split_brain;
+mod variants;

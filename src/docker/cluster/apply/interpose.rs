@@ -9,33 +9,47 @@ use super::judged;
 use crate::agent::protocol::{Passed, TapProbe, TapState};
 use crate::cluster::{
     Ability, Applied, CLIENTS, Check, Concerning, Effect, FaultId, Form, Link, Mechanism,
-    MessageRule, Needs, Sight, Tap,
+    MessageRule, Needs, Sight, Tap, Topology,
 };
+use crate::docker::agent::Agent;
 use crate::docker::cluster::DockerCluster;
 use crate::op::NodeName;
 
 /// How long a connection through an interposer may take to reach the server.
 const PROBE_BOUND: Duration = Duration::from_millis(500);
 
-/// Places the interposers that faults need, and has them look out for messages.
-///
-/// It must be done before anybody connects: the kernel redirects new connections only.
-pub(in crate::docker::cluster) async fn prepare(
-    cluster: &DockerCluster,
-    needs: &Needs,
-) -> anyhow::Result<()> {
+/// The taps that stand before services start: those of connections from one service to another. Members
+/// of one find each other better without.
+pub(in crate::docker::cluster) fn early(needs: &Needs, topology: &Topology) -> BTreeSet<Tap> {
+    let mut taps = wanted(needs);
+    taps.retain(|tap| {
+        let role = topology.node(&tap.node).map(|node| node.role);
+        role.is_some_and(|role| !role.peer_ports().contains(&tap.port))
+    });
+    taps
+}
+
+fn wanted(needs: &Needs) -> BTreeSet<Tap> {
     let mut wanted = needs.taps.clone();
     for lookout in &needs.lookouts {
         if let Sight::Message { taps, .. } = &lookout.sight {
             wanted.extend(taps.iter().cloned());
         }
     }
+    wanted
+}
+
+/// Places interposers at these taps, beside those that are there.
+pub(in crate::docker::cluster) async fn place(
+    agent: &Agent,
+    lacks: &[Ability],
+    taps: BTreeSet<Tap>,
+) -> anyhow::Result<()> {
     // Where redirection does not act, the faults that need it are left out.
-    let lacks = |ability: &Ability| ability.mechanism == Mechanism::Redirect;
-    if wanted.is_empty() || cluster.lacks.iter().any(lacks) {
+    if taps.is_empty() || lacks.iter().any(|lack| lack.mechanism == Mechanism::Redirect) {
         return Ok(());
     }
-    for state in cluster.agent.tap(wanted).await.context("place the interposers")? {
+    for state in agent.tap(taps).await.context("place the interposers")? {
         let (rules, wanted) = (state.rules, state.wanted);
         ensure!(
             state.is_in_force(),
@@ -44,6 +58,20 @@ pub(in crate::docker::cluster) async fn prepare(
             state.tap
         );
     }
+    Ok(())
+}
+
+/// Places the interposers that faults need, and has them look out for messages.
+///
+/// It must be done before anybody connects: the kernel redirects new connections only.
+pub(in crate::docker::cluster) async fn prepare(
+    cluster: &DockerCluster,
+    needs: &Needs,
+) -> anyhow::Result<()> {
+    if cluster.lacks.iter().any(|lack| lack.mechanism == Mechanism::Redirect) {
+        return Ok(());
+    }
+    place(&cluster.agent, &cluster.lacks, wanted(needs)).await?;
     for lookout in &needs.lookouts {
         let Sight::Message { taps, pattern } = &lookout.sight else { continue };
         let rule = MessageRule {

@@ -118,6 +118,7 @@ impl Cluster {
             Some(running) if running.slots != slots => return Err(NoImport::Busy(running.slots)),
             running => running.is_none() || self.is_strict(),
         };
+        self.importers.insert(by);
         self.import = Some(Import { slots, state: ImportState::Start, by });
         self.importing = Some(slots);
         // It comes back: what its last migration away has left ends here.
@@ -166,8 +167,11 @@ impl Cluster {
 
     /// A connection that imported is gone. The slots to delete, if the import was under way.
     ///
-    /// To the real one any such connection is as good as the one that imports now.
+    /// To the real one any connection that ever began an import is as good as the one that imports now.
     pub fn lose_import(&mut self, by: u64) -> Option<SlotRange> {
+        if !self.importers.remove(&by) {
+            return None;
+        }
         let (is_slave, is_strict) = (self.is_slave(), self.is_strict());
         let import = self.import.as_mut().filter(|import| import.state == ImportState::Start)?;
         if is_strict && import.by != by {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::lower;
 use crate::reference::host::Host;
+use crate::reference::kvrocks::connection::end;
 use crate::reference::kvrocks::dispatch::Reaction;
 use crate::reference::kvrocks::node::Node;
 use crate::reference::kvrocks::peer::Peer;
@@ -29,7 +30,7 @@ pub fn client<H: Host>(node: &Node<H>, peer: &mut Peer, words: &[Bytes]) -> Reac
             match address.and_then(|address| node.clients.find(address)) {
                 Some(id) if id == peer.id => return Reaction::Close(Value::ok()),
                 Some(id) => {
-                    node.clients.remove(id);
+                    end(node, id);
                     Value::ok()
                 }
                 None => Value::Error("ERR No such client".to_owned()),

@@ -20,11 +20,11 @@ const WRONG_NUMBER: &str = "ERR wrong number of arguments";
 const BAD_VERSION: &str = "ERR Invalid version";
 
 pub fn clusterx<H: Host>(node: &Rc<Node<H>>, peer: &Peer, words: &[Bytes]) -> Reaction {
-    if !node.config.borrow().is_cluster {
+    if !node.config(|config| config.is_cluster) {
         return Reaction::error(DISABLED);
     }
     let subcommand = lower(&words[1]);
-    if !["version", "myid"].contains(&subcommand.as_str()) {
+    if subcommand.starts_with("set") {
         node.hear(peer.proven);
     }
     match (subcommand.as_str(), &words[2..]) {

@@ -11,7 +11,7 @@ use crate::resp::Value;
 pub fn config<H: Host>(node: &Node<H>, words: &[Bytes]) -> Value {
     match (lower(&words[1]).as_str(), &words[2..]) {
         ("get", [key]) => {
-            let pairs = node.config.borrow().get(&String::from_utf8_lossy(key));
+            let pairs = node.config(|config| config.get(&String::from_utf8_lossy(key)));
             let words = pairs.into_iter().flat_map(|(key, value)| [key, value]);
             Value::Array(words.map(Value::bulk).collect())
         }
@@ -22,15 +22,11 @@ pub fn config<H: Host>(node: &Node<H>, words: &[Bytes]) -> Value {
 }
 
 fn set<H: Host>(node: &Node<H>, pairs: &[Bytes]) -> Value {
-    let mut config = node.config.borrow_mut();
-    // All of it or nothing.
-    let mut changed = config.clone();
-    for pair in pairs.chunks(2) {
-        let [key, value] = [0, 1].map(|part| String::from_utf8_lossy(&pair[part]));
-        if let Err(wrong) = changed.change(&key, &value) {
-            return error(format!("ERR {wrong}"));
-        }
-    }
-    *config = changed;
-    Value::ok()
+    let changed = node.reconfigure(|config| {
+        pairs.chunks(2).try_for_each(|pair| {
+            let [key, value] = [0, 1].map(|part| String::from_utf8_lossy(&pair[part]));
+            config.change(&key, &value)
+        })
+    });
+    changed.map_or_else(|wrong| error(format!("ERR {wrong}")), |()| Value::ok())
 }

@@ -32,7 +32,7 @@ pub fn hello<H: Host>(node: &Node<H>, peer: &mut Peer, words: &[Bytes]) -> Value
             return error(format!("ERR Syntax error in HELLO option {option}"));
         }
     }
-    let mode = if node.config.borrow().is_cluster { "cluster" } else { "standalone" };
+    let mode = if node.config(|config| config.is_cluster) { "cluster" } else { "standalone" };
     let role = if node.is_slave() { "slave" } else { "master" };
     let mut parts = Vec::new();
     let mut put = |key: &'static str, value: Value| parts.extend([Value::bulk(key), value]);

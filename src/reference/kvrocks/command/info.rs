@@ -41,7 +41,7 @@ fn section<H: Host>(node: &Node<H>, name: &str) -> String {
         "server" => server(node),
         "clients" => {
             let mut lines = Lines::of("Clients");
-            lines.put("maxclients", node.config.borrow().max_clients);
+            lines.put("maxclients", node.config(|config| config.max_clients));
             lines.put("connected_clients", node.clients.count());
             lines.0
         }
@@ -59,7 +59,7 @@ fn section<H: Host>(node: &Node<H>, name: &str) -> String {
         "replication" => replication(node),
         "cluster" => {
             let mut lines = Lines::of("Cluster");
-            lines.put("cluster_enabled", u8::from(node.config.borrow().is_cluster));
+            lines.put("cluster_enabled", u8::from(node.config(|config| config.is_cluster)));
             lines.0
         }
         _ => {
@@ -72,14 +72,14 @@ fn section<H: Host>(node: &Node<H>, name: &str) -> String {
 
 fn server<H: Host>(node: &Node<H>) -> String {
     let mut lines = Lines::of("Server");
-    let config = node.config.borrow();
+    let (is_cluster, port) = node.config(|config| (config.is_cluster, config.port));
     let uptime = node.host.monotonic().saturating_sub(node.began).as_secs();
     lines.put("version", KVROCKS_VERSION);
     lines.put("kvrocks_version", KVROCKS_VERSION);
     lines.put("redis_version", REDIS_VERSION);
-    lines.put("redis_mode", if config.is_cluster { "cluster" } else { "standalone" });
-    lines.put("variant", config.variant);
-    lines.put("tcp_port", config.port);
+    lines.put("redis_mode", if is_cluster { "cluster" } else { "standalone" });
+    lines.put("variant", node.variant());
+    lines.put("tcp_port", port);
     lines.put("uptime_in_seconds", uptime);
     lines.0
 }

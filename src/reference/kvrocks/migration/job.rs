@@ -49,7 +49,7 @@ impl<H: Host> Job<H> {
             slots,
             to: to.to_owned(),
             address,
-            migrate_type: node.config.borrow().migrate_type,
+            migrate_type: node.config(|config| config.migrate_type),
             position: 0,
             courier: None,
             asked: false,
@@ -165,7 +165,7 @@ impl<H: Host> Job<H> {
         let began = self.node.host.monotonic();
         let mut parcel = Parcel::new(self.migrate_type);
         for round in 1..=MOST_ROUNDS {
-            let limit = self.node.config.borrow().migrate_sequence_gap;
+            let limit = self.node.config(|config| config.migrate_sequence_gap);
             let last = self.node.log.borrow().sequence();
             let gap = last.saturating_sub(self.position);
             if gap <= limit {

@@ -48,12 +48,8 @@ impl Parcel {
         encode_command(command, &mut self.bytes);
         self.commands += 1;
         self.sent.entries += 1;
-        // In a line of its own: the configuration must not be borrowed while this waits.
-        let is_full = self.commands >= node.config.borrow().migrate_pipeline_size as usize;
-        match is_full {
-            true => self.send(node, courier).await,
-            false => Ok(()),
-        }
+        let most = node.config(|config| config.migrate_pipeline_size as usize);
+        if self.commands >= most { self.send(node, courier).await } else { Ok(()) }
     }
 
     pub async fn put_record<H: Host>(
@@ -64,11 +60,8 @@ impl Parcel {
     ) -> Result<(), String> {
         record.encode(&mut self.bytes);
         self.sent.entries += 1;
-        let is_full = self.bytes.len() as u64 >= node.config.borrow().migrate_batch_size;
-        match is_full {
-            true => self.send(node, courier).await,
-            false => Ok(()),
-        }
+        let most = node.config(|config| config.migrate_batch_size);
+        if self.bytes.len() as u64 >= most { self.send(node, courier).await } else { Ok(()) }
     }
 
     /// Puts a change of the store as this migration sends it.
@@ -99,7 +92,7 @@ impl Parcel {
         if self.bytes.is_empty() {
             return Ok(());
         }
-        let takes = self.takes(&node.config.borrow());
+        let takes = node.config(|config| self.takes(config));
         self.pace.step(&node.host, takes).await;
         let (bytes, commands) =
             (std::mem::take(&mut self.bytes), std::mem::take(&mut self.commands));

@@ -40,7 +40,7 @@ pub fn frozen(disk: &dyn Disk, config: &Config) -> anyhow::Result<Option<Frozen>
 impl<H: Host> Node<H> {
     /// Keeps the topology for the next start.
     pub fn keep_topology(&self) -> anyhow::Result<()> {
-        if !self.config.borrow().keeps_topology {
+        if !self.config(|config| config.keeps_topology) {
             return Ok(());
         }
         let text = self.cluster.borrow().saved().map_or_else(String::new, |saved| saved.write());

@@ -70,7 +70,7 @@ async fn connect<H: Host>(
         connected.ok_or("no connection within 3.1 s")?.map_err(|wrong| wrong.to_string())?;
     let mut wire = Wire { node: node.clone(), stream, decoder: Decoder::default() };
     let (term, last) = place(node);
-    let port = node.config.borrow().port.to_string();
+    let port = node.config(|config| config.port.to_string());
     wire.send(&["REPLCONF", "listening-port", &port]).await?;
     wire.send(&["PSYNC", &term, &last.to_string()]).await?;
     wire.reply().await?;

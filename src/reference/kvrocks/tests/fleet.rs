@@ -12,6 +12,8 @@ use crate::resp::Value;
 
 pub const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
+pub const CONTROLLER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 21);
+
 /// A reply must come within this, or there is none.
 const PATIENCE: Duration = Duration::from_millis(900);
 
@@ -112,8 +114,12 @@ impl Fleet {
 
     /// A connection of its own.
     pub async fn connect(&self, node: usize) -> Peer {
+        self.connect_from(CLIENT, node).await
+    }
+
+    pub async fn connect_from(&self, from: Ipv4Addr, node: usize) -> Peer {
         let to = SocketAddrV4::new(address(node), 6666);
-        Peer(self.lab.converse(CLIENT, to).await.ok())
+        Peer(self.lab.converse(from, to).await.ok())
     }
 
     /// What a node answers on a new connection.
