@@ -222,7 +222,22 @@ mod tests {
     fn every_nemesis_of_the_catalogue_fits_every_workload_and_acts_within_half_a_minute() {
         for workload in Catalog::Workloads.names() {
             for nemesis in Catalog::Nemeses.names() {
-                let scenario = load(&workload, &nemesis, &Overrides::default());
+                let overrides = Overrides::default();
+                let scenario = Scenario::load(&workload, &nemesis, World::Sim, 7, &overrides);
+                let scenario = match scenario {
+                    Ok(scenario) => scenario,
+                    // A nemesis of one system names roles or messages that another has not.
+                    Err(error) if workload.starts_with("zookeeper/") => {
+                        let told = error.to_string();
+                        let is_of_another = told.contains("has no `kvrocks`")
+                            || told.contains("has no `controller`")
+                            || told.contains("has no `leader:kvrocks`")
+                            || told.contains("no node here speaks resp");
+                        assert!(is_of_another, "{nemesis}: {told}");
+                        continue;
+                    }
+                    Err(error) => panic!("{workload} under {nemesis}: {error}"),
+                };
                 let lines = Catalog::Nemeses.load(&nemesis).map(|entry| entry.text.lines().count());
                 assert!(lines.is_ok_and(|lines| lines <= 15), "{nemesis}");
                 for NamedFault { fault, .. } in &scenario.faults {

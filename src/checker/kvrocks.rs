@@ -17,9 +17,14 @@ mod evidence;
 mod lost;
 mod registers;
 mod single_writer;
+mod terms;
 #[cfg(test)]
 mod told;
 mod wording;
+
+pub(super) use answers::Answer;
+pub(super) use evidence::Evidence;
+pub(super) use terms::Terms;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};
 use crate::op::{Nanos, NodeName, SECOND};
@@ -95,7 +100,8 @@ pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
         checkers.push(Box::new(lost::LostWrites { checks: own() }));
     }
     if let Some(KvrocksObject::Register(model)) = &checks.object {
-        checkers.push(Box::new(Linearizability::new(model.clone())));
+        let shards = checks.shards.clone();
+        checkers.push(Box::new(Linearizability::per_term(model.clone(), shards)));
     }
     checkers
 }

@@ -6,10 +6,12 @@ mod chain;
 mod decide;
 mod explain;
 mod operation;
+mod parts;
 mod pool;
 mod relevance;
 mod search;
 mod shrink;
+mod terms;
 mod zones;
 
 use std::collections::BTreeMap;
@@ -19,11 +21,13 @@ use rustc_hash::FxBuildHasher;
 
 use crate::checker::{Anomaly, Budget, Checker, Finding, RegisterModel, Verdict};
 use crate::history::History;
-use crate::op::Key;
-use decide::{Decision, Method, decide};
+use crate::op::{Key, NodeName};
+use decide::{Decision, Method};
 use explain::Scene;
 use operation::{Pair, Register};
+use parts::Part;
 use search::Limits;
+use terms::Divided;
 
 /// Violated keys that are explained; the rest are counted.
 const EXPLAINED: usize = 20;
@@ -34,39 +38,74 @@ const OPERATIONS_WORTH_THREADS: usize = 20_000;
 #[derive(Clone, Debug)]
 pub struct Linearizability {
     model: RegisterModel,
+    /// Where a failover of a shard may lose writes: each ownership term is judged by itself.
+    shards: Option<Vec<Vec<NodeName>>>,
 }
 
 /// A history's operations, and those of each key in order of first appearance.
 struct Keys<'a> {
     pairs: Vec<Pair<'a>>,
     members: IndexMap<Option<&'a Key>, Vec<u32>, FxBuildHasher>,
+    divided: Option<Divided>,
 }
 
-/// What is known of one key: a decision, or why there is none.
-type Ruling = Result<(Decision, u64), String>;
+/// What is known of one key.
+struct Ruled {
+    decision: Decision,
+    /// Of its parts, the one that is decided so.
+    part: usize,
+    steps: u64,
+    /// Completed operations that may belong to several terms.
+    weak: usize,
+}
+
+/// What is known of one key, or why nothing is.
+type Ruling = Result<Ruled, String>;
 
 impl Linearizability {
     pub fn new(model: RegisterModel) -> Linearizability {
-        Linearizability { model }
+        Linearizability { model, shards: None }
+    }
+
+    /// Judges each ownership term of a kvrocks cluster's slots by itself; operations other than a
+    /// register's own are left out.
+    pub fn per_term(model: RegisterModel, shards: Vec<Vec<NodeName>>) -> Linearizability {
+        Linearizability { model, shards: Some(shards) }
     }
 
     fn rule(&self, keys: &Keys, key: usize, limits: &Limits) -> Ruling {
+        let mut ruled = Ruled {
+            decision: Decision::Undecided { settled: 0, why: "the time budget ended" },
+            part: 0,
+            steps: 0,
+            weak: 0,
+        };
         if (limits.exhausted)() {
-            return Ok((Decision::Undecided { settled: 0, why: "the time budget ended" }, 0));
+            return Ok(ruled);
         }
-        let register = Register::read(&keys.pairs, &keys.members[key], &self.model)?;
-        Ok(decide(&register, limits))
+        let (parts, weak) = keys.parts(key, &self.model)?;
+        ruled.weak = weak;
+        for (position, part) in parts.iter().enumerate() {
+            let (decision, steps) = part.decide(limits);
+            ruled.steps += steps;
+            // The worst decision is the key's.
+            let is_worse = position == 0 || rank(&decision) > rank(&ruled.decision);
+            if is_worse {
+                (ruled.decision, ruled.part) = (decision, position);
+            }
+        }
+        Ok(ruled)
     }
 
     /// The violated keys, by the moment at which they show, explained.
     fn explain(&self, keys: &Keys, rulings: &[(usize, Ruling)], limits: &Limits) -> Vec<Anomaly> {
-        let mut violated: Vec<(u32, usize, &Decision)> = rulings
+        let mut violated: Vec<(u32, usize, &Ruled)> = rulings
             .iter()
             .filter_map(|(key, ruling)| match ruling {
-                Ok((decision @ Decision::Violated { core, .. }, _)) => {
+                Ok(ruled @ Ruled { decision: Decision::Violated { core, .. }, .. }) => {
                     let certain = core.iter().filter(|operation| !operation.is_open());
                     let shown = certain.map(|operation| operation.complete).max().unwrap_or(0);
-                    Some((shown, *key, decision))
+                    Some((shown, *key, ruled))
                 }
                 _ => None,
             })
@@ -75,7 +114,7 @@ impl Linearizability {
         violated.truncate(EXPLAINED);
         violated
             .into_iter()
-            .filter_map(|(_, key, decision)| self.explain_one(keys, key, decision, limits))
+            .filter_map(|(_, key, ruled)| self.explain_one(keys, key, ruled, limits))
             .collect()
     }
 
@@ -83,19 +122,34 @@ impl Linearizability {
         &self,
         keys: &Keys,
         key: usize,
-        decision: &Decision,
+        ruled: &Ruled,
         limits: &Limits,
     ) -> Option<Anomaly> {
-        let Decision::Violated { core, by } = decision else { return None };
+        let Decision::Violated { core, by } = &ruled.decision else { return None };
         let (name, members) = keys.members.get_index(key)?;
+        let (parts, _) = keys.parts(key, &self.model).ok()?;
+        let part = parts.get(ruled.part)?;
         let scene = Scene {
             pairs: &keys.pairs,
             members,
-            register: &Register::read(&keys.pairs, members, &self.model).ok()?,
+            register: &part.register,
             key: name.map(Key::to_string),
             by: *by,
         };
-        Some(explain::explain(&scene, &shrink::shrink(core, limits)))
+        let beginning = keys.beginning(key, part.term);
+        Some(match part.torn {
+            Some(torn) => explain::torn(&scene, torn, &beginning.unwrap_or_default()),
+            None => explain::explain(&scene, &shrink::shrink(core, limits), beginning),
+        })
+    }
+}
+
+fn rank(decision: &Decision) -> u8 {
+    match decision {
+        Decision::Linearizable(Method::Zones) => 0,
+        Decision::Linearizable(Method::Search) => 1,
+        Decision::Undecided { .. } => 2,
+        Decision::Violated { .. } => 3,
     }
 }
 
@@ -105,7 +159,7 @@ impl Checker for Linearizability {
     }
 
     fn finish(&mut self, history: &History, budget: &Budget) -> Finding {
-        let keys = Keys::of(history);
+        let keys = Keys::of(history, self.shards.as_deref());
         let limits = Limits {
             exhausted: budget.exhausted,
             memory: budget.memory / pool::WORKERS,
@@ -122,19 +176,40 @@ impl Checker for Linearizability {
             verdict: tally.verdict(),
             why: tally.told(&keys),
             anomalies: self.explain(&keys, &rulings, &limits),
-            figures: tally.figures(keys.pairs.len()),
+            figures: tally.figures(&keys),
         }
     }
 }
 
 impl<'a> Keys<'a> {
-    fn of(history: &'a History) -> Keys<'a> {
-        let pairs = history.operations();
+    fn of(history: &'a History, shards: Option<&[Vec<NodeName>]>) -> Keys<'a> {
+        let mut pairs = history.operations();
+        let divided = shards.map(|shards| Divided::of(history, &pairs, shards));
+        if divided.is_some() {
+            pairs.retain(|(invocation, _)| terms::is_of_a_register(invocation));
+        }
         let mut members: IndexMap<Option<&Key>, Vec<u32>, FxBuildHasher> = IndexMap::default();
         for (position, (invocation, _)) in pairs.iter().enumerate() {
             members.entry(invocation.key.as_ref()).or_default().push(position as u32);
         }
-        Keys { pairs, members }
+        Keys { pairs, members, divided }
+    }
+
+    /// The parts of a key that are judged by themselves, and how many operations were weakened.
+    fn parts(&self, key: usize, model: &RegisterModel) -> Result<(Vec<Part>, usize), String> {
+        let members = &self.members[key];
+        let register = Register::read(&self.pairs, members, model)?;
+        Ok(match &self.divided {
+            None => parts::divide(register, 1, |_| 0..=0),
+            Some(divided) => divided.parts(&self.pairs, members, register),
+        })
+    }
+
+    /// How a term of a key began, where that is not the history's beginning.
+    fn beginning(&self, key: usize, term: usize) -> Option<String> {
+        let members = &self.members[key];
+        let divided = self.divided.as_ref().filter(|_| term > 0)?;
+        Some(divided.beginning(&self.pairs, members, term))
     }
 
     fn name(&self, key: usize) -> String {
@@ -153,6 +228,7 @@ struct Tally {
     violated: usize,
     undecided: usize,
     steps: u64,
+    weak: usize,
     /// The first key without a decision, and why.
     first_undecided: Option<(usize, String)>,
 }
@@ -162,9 +238,10 @@ impl Tally {
         let mut tally = Tally::default();
         for (key, ruling) in rulings {
             let why = match ruling {
-                Ok((decision, steps)) => {
-                    tally.steps += steps;
-                    tally.take_in(decision)
+                Ok(ruled) => {
+                    tally.steps += ruled.steps;
+                    tally.weak += ruled.weak;
+                    tally.take_in(&ruled.decision)
                 }
                 Err(why) => Some(why.clone()),
             };
@@ -220,11 +297,11 @@ impl Tally {
         why
     }
 
-    fn figures(&self, operations: usize) -> BTreeMap<String, f64> {
-        let keys = self.by_zones + self.by_search + self.undecided;
-        [
-            ("keys", keys),
-            ("operations", operations),
+    fn figures(&self, keys: &Keys) -> BTreeMap<String, f64> {
+        let counted = self.by_zones + self.by_search + self.undecided;
+        let mut figures: BTreeMap<String, f64> = [
+            ("keys", counted),
+            ("operations", keys.pairs.len()),
             ("keys-by-zones", self.by_zones),
             ("keys-by-search", self.by_search),
             ("violated-keys", self.violated),
@@ -232,7 +309,11 @@ impl Tally {
             ("search-steps", self.steps as usize),
         ]
         .map(|(figure, count)| (figure.to_owned(), count as f64))
-        .into()
+        .into();
+        if keys.divided.is_some() {
+            figures.insert("operations-of-several-terms".to_owned(), self.weak as f64);
+        }
+        figures
     }
 }
 

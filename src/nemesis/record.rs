@@ -76,6 +76,9 @@ pub enum FaultRecord {
     Hit {
         fault: FaultId,
         node: NodeName,
+        /// The node that sent it; `None` where that was a client.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sender: Option<NodeName>,
         message: MessageSeen,
         /// When it did, as far as known.
         happened: Nanos,

@@ -39,9 +39,13 @@ pub struct Hit {
     pub id: FaultId,
     pub node: NodeName,
     pub at: Nanos,
+    /// The node that sent it; `None` where that was a client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<NodeName>,
     pub message: MessageSeen,
+    /// Of a client's message.
     pub operation: Option<HitOperation>,
-    /// Why no operation is told; empty where one is.
+    /// Why no operation is told; empty where one is, and of a node's message.
     pub why: String,
     /// What the system itself shows afterwards.
     pub verified: Option<Check>,
@@ -67,14 +71,15 @@ pub fn hits(history: &History) -> (Vec<Hit>, u64) {
                 let checks = proofs.flatten().take(PROOF_MAX).cloned().collect();
                 armed.push((fault, checks));
             }
-            Some(FaultRecord::Hit { fault, node, message, happened }) => {
+            Some(FaultRecord::Hit { fault, node, sender, message, happened }) => {
                 total += 1;
                 if hits.len() < HITS_MAX {
                     let proof = armed.iter().rfind(|(id, _)| *id == fault);
                     let proof = proof.map_or(Vec::new(), |(_, checks)| checks.clone());
                     let name = event.f.to_string();
                     let operations = operations.get_or_insert_with(|| history.operations());
-                    hits.push(told(name, fault, (node, happened), message, proof, operations));
+                    let ends = (sender, node);
+                    hits.push(told(name, fault, (ends, happened), message, proof, operations));
                 }
             }
             Some(FaultRecord::Verified { fault, check }) => verify(&mut hits, fault, check),
@@ -92,17 +97,20 @@ type Operations<'a> = [(&'a Event, Option<&'a Event>)];
 fn told(
     fault: String,
     id: FaultId,
-    (node, at): (NodeName, Nanos),
+    ((sender, node), at): ((Option<NodeName>, NodeName), Nanos),
     message: MessageSeen,
     proof: Vec<Check>,
     operations: &Operations,
 ) -> Hit {
-    let (operation, why) = match operation_of(node, at, &message, operations) {
-        Ok(operation) => (Some(operation), String::new()),
-        Err(why) => (None, why),
+    let (operation, why) = match sender {
+        Some(_) => (None, String::new()),
+        None => match operation_of(node, at, &message, operations) {
+            Ok(operation) => (Some(operation), String::new()),
+            Err(why) => (None, why),
+        },
     };
     let words = String::new();
-    Hit { fault, id, node, at, message, operation, why, verified: None, proof, words }
+    Hit { fault, id, node, at, sender, message, operation, why, verified: None, proof, words }
 }
 
 /// A check goes to the hit of its fault whose subject it names, or else to the first that has none.
@@ -127,7 +135,7 @@ fn operation_of(
 ) -> Result<HitOperation, String> {
     let under_way = |(invoke, completion): &&(&Event, Option<&Event>)| {
         let ended = completion.map_or(Nanos::MAX, |event| event.time);
-        invoke.node == Some(node)
+        asked(node, invoke, *completion)
             && invoke.time <= at.saturating_add(SLACK)
             && ended.saturating_add(SLACK) >= at
     };
@@ -152,6 +160,14 @@ fn operation_of(
             after: completion.map(|event| event.time.saturating_sub(at)),
         }),
         several => Err(format!("{} operations at {node} fit it alike", several.len())),
+    }
+}
+
+/// A client that finds its way asks other nodes than its own.
+fn asked(node: NodeName, invoke: &Event, completion: Option<&Event>) -> bool {
+    match completion.and_then(|event| event.route.as_ref()) {
+        Some(route) => route.hops.iter().any(|hop| hop.node == node),
+        None => invoke.node == Some(node),
     }
 }
 
@@ -198,10 +214,12 @@ pub(super) fn fate(form: Form) -> &'static str {
 fn in_words(hit: &Hit) -> String {
     let message = &hit.message;
     let reply = message.reply.as_ref().map_or(String::new(), |reply| format!(" ({reply})"));
+    let of = hit.sender.map_or(String::new(), |sender| format!(" of {sender}"));
+    let request = format!("`{}`{of}", message.request);
     let mut text = match (message.applied, message.form) {
-        (true, _) => format!("{} applied `{}`{reply}", hit.node, message.request),
-        (false, Form::DropRequest) => format!("`{}` was sent to {}", message.request, hit.node),
-        (false, _) => format!("{} was asked `{}`{reply}", hit.node, message.request),
+        (true, _) => format!("{} applied {request}{reply}", hit.node),
+        (false, Form::DropRequest) => format!("{request} was sent to {}", hit.node),
+        (false, _) => format!("{} was asked {request}{reply}", hit.node),
     };
     text += &format!("; {}", fate(message.form));
     text += &match &hit.operation {
@@ -218,6 +236,7 @@ fn in_words(hit: &Hit) -> String {
                 None => format!("; {who} never heard of it"),
             }
         }
+        None if hit.why.is_empty() => String::new(),
         None => format!("; {}", hit.why),
     };
     if let Some(Check { what, expected, seen, holds }) = &hit.verified {

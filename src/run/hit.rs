@@ -25,9 +25,7 @@ fn position(lookout: LookoutId) -> usize {
 
 impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn lookout_saw(&mut self, lookout: LookoutId, observed: &Observed) {
-        let sender = observed.message.as_ref().and_then(MessageSeen::sender);
-        let sender = sender.and_then(|address| self.cluster.topology().at(address));
-        let sender = sender.map(|node| node.name);
+        let sender = observed.message.as_ref().and_then(|message| self.sender(message));
         let from = sender.map_or(String::new(), |sender| format!(" from {sender}"));
         let cause = Cause {
             by: format!("{} at {}{from}", observed.what, observed.node),
@@ -37,6 +35,12 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             sender,
         };
         self.schedule.fire(position(lookout), cause);
+    }
+
+    /// The node that sent a message; clients are at no node's address.
+    fn sender(&self, message: &MessageSeen) -> Option<NodeName> {
+        let address = message.sender()?;
+        self.cluster.topology().at(address).map(|node| node.name)
     }
 
     fn happened(&self, observed: &Observed) -> Nanos {
@@ -50,8 +54,8 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         if let Some(verify) = verify {
             self.running.push(verify);
         }
-        let name = self.name_of(fault);
-        self.record_nemesis(&name, &FaultRecord::Hit { fault, node, message, happened });
+        let (name, sender) = (self.name_of(fault), self.sender(&message));
+        self.record_nemesis(&name, &FaultRecord::Hit { fault, node, sender, message, happened });
         self.sink.flush();
     }
 

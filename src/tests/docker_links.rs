@@ -197,6 +197,28 @@ fn a_server_cut_off_from_its_clients_is_started_and_resumed() {
 }
 
 #[test]
+fn connections_that_pass_an_interposer_are_severed_by_the_port_they_were_opened_to() {
+    with_engine(|engine| async move {
+        let scratch = Scratch::new(engine);
+        let cluster = scratch.up(1).await;
+        let node = node(1);
+        let tap = Tap { node, side: Side::Inbound, port: CLIENT_PORT, peers: BTreeSet::new() };
+        let needs = Needs { taps: [tap].into(), ..Needs::default() };
+        cluster.prepare(&needs).await.expect("prepared");
+        let session = cluster.connect(&node, SESSION).await.expect("a session");
+        let lost = session.changed(SessionEvent::Connected);
+        let sever = |port| Action::Sever { links: clients_of(node), port: Some(port) };
+        let other = cluster.apply(&sever(3888)).await.expect("applied");
+        assert!(matches!(other, Applied::Skipped { .. }), "{other:?}");
+        apply(&cluster, &sever(CLIENT_PORT)).await;
+        let lost = tokio::time::timeout(PATIENCE, lost).await.expect("it notices");
+        assert_eq!(lost, SessionEvent::Disconnected);
+        event(&session, SessionEvent::Connected).await;
+        scratch.down(cluster).await;
+    });
+}
+
+#[test]
 fn a_server_behind_an_interposer_that_passes_nothing_is_started() {
     with_engine(|engine| async move {
         let scratch = Scratch::new(engine);

@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub use options::{
-    ClientMix, DataKind, KvrocksMix, KvrocksOptions, LockOptions, OperatorOptions, SlotOptions,
+    ClientMix, DataKind, KvrocksMix, KvrocksOptions, LockOptions, OperatorOptions, OperatorsAt,
+    SlotOptions,
 };
 
 use crate::client::kvrocks::ClientKind;

@@ -5,9 +5,9 @@ use crate::op::{Event, Kind, Nanos, NodeName, Value};
 /// An invocation and its completion, if there is one.
 pub(super) type Pair<'a> = (&'a Event, Option<&'a Event>);
 
-/// An operation that a node answered with `ok`.
+/// An operation that a node answered.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer<'a> {
+pub(in crate::checker) struct Answer<'a> {
     pub invocation: &'a Event,
     pub completion: &'a Event,
     pub node: NodeName,
@@ -19,8 +19,13 @@ pub(super) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// `None` if it did not end with `ok`, or nobody knows who answered.
-    pub fn of(&(invocation, completion): &Pair<'a>) -> Option<Answer<'a>> {
-        let completion = completion.filter(|event| event.kind == Kind::Ok)?;
+    pub fn of(pair: &Pair<'a>) -> Option<Answer<'a>> {
+        Answer::given(pair).filter(|answer| answer.completion.kind == Kind::Ok)
+    }
+
+    /// The same for an answer that may also have been a refusal.
+    pub fn given(&(invocation, completion): &Pair<'a>) -> Option<Answer<'a>> {
+        let completion = completion.filter(|event| event.kind != Kind::Info)?;
         let route = completion.route.as_deref();
         let node = route.and_then(|route| route.last()).map(|hop| hop.node).or(completion.node)?;
         // The node that answered was asked only when the one before it had sent the client on.

@@ -25,7 +25,7 @@ use ownership::Ownership;
 use views::Views;
 
 /// All of it, read once.
-pub(super) struct Evidence {
+pub(in crate::checker) struct Evidence {
     pub shards: Shards,
     pub calm: Calm,
     pub phases: Phases,

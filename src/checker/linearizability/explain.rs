@@ -23,8 +23,9 @@ pub(super) struct Scene<'a> {
     pub by: Method,
 }
 
-/// Explains the violation that the shrunk core proves.
-pub(super) fn explain(scene: &Scene, shrunk: &Shrunk) -> Anomaly {
+/// Explains the violation that the shrunk core proves; `beginning` tells how the term began that is
+/// judged by itself, if it is not all there is.
+pub(super) fn explain(scene: &Scene, shrunk: &Shrunk, beginning: Option<String>) -> Anomaly {
     let core = as_recorded(scene.register, &shrunk.operations);
     let pattern = pattern::find(scene.register, &core, last_to_complete(&shrunk.operations, &core));
     let (shown, of_its_own) = match &pattern {
@@ -46,11 +47,36 @@ pub(super) fn explain(scene: &Scene, shrunk: &Shrunk) -> Anomaly {
         details.push(wording.staleness(stale));
     }
     details.push(told_of_core(scene, shrunk, shown.len(), of_its_own));
+    details.extend(beginning.map(|beginning| {
+        format!("judged {beginning}; of what was there before, any one value may have been left")
+    }));
     let (from, to) = wording.span(&shown);
     Anomaly {
         kind: kind.to_owned(),
         summary: summary(&wording, &pattern, kind, shown.len()),
         details,
+        key: scene.key.clone(),
+        nodes: wording.nodes(&shown),
+        ops: shown.iter().map(|operation| wording.index(operation)).collect(),
+        from,
+        to,
+    }
+}
+
+/// Explains two sights of which a term's first state accounts for one at most.
+pub(super) fn torn(
+    scene: &Scene,
+    (one, other): (Operation, Operation),
+    beginning: &str,
+) -> Anomaly {
+    let wording = Wording::new(scene.pairs, scene.members);
+    let mut shown = vec![one, other];
+    shown.sort_by_key(|operation| operation.invoke);
+    let (from, to) = wording.span(&shown);
+    Anomaly {
+        kind: "nonlinearizable".to_owned(),
+        summary: wording.torn(&shown, beginning),
+        details: shown.iter().map(|operation| wording.line(operation)).collect(),
         key: scene.key.clone(),
         nodes: wording.nodes(&shown),
         ops: shown.iter().map(|operation| wording.index(operation)).collect(),

@@ -228,7 +228,7 @@ fn hit() -> Event {
         nth: 1,
     };
     let (fault, node, happened) = (FAULT, "n1".into(), 0);
-    record(104.0, "storm", &FaultRecord::Hit { fault, node, message, happened })
+    record(104.0, "storm", &FaultRecord::Hit { fault, node, sender: None, message, happened })
 }
 
 /// The four figures of the only cell, and what had to be healed.

@@ -5,6 +5,7 @@ mod fleet;
 mod freeze;
 mod lease;
 mod migration;
+mod random;
 mod replication;
 mod restart;
 mod split_brain;

@@ -20,7 +20,7 @@ fn message(form: Form, request: &str, subject: &str) -> MessageSeen {
 fn hit(message: MessageSeen) -> Event {
     let (fault, node) = (FaultId(1), "n1".into());
     let happened = 10 * crate::op::SECOND;
-    record(10.0, "reply-loss", &FaultRecord::Hit { fault, node, message, happened })
+    record(10.0, "reply-loss", &FaultRecord::Hit { fault, node, sender: None, message, happened })
 }
 
 fn verified(what: &str, holds: bool) -> Event {
@@ -125,4 +125,34 @@ fn hits_beyond_the_limit_are_only_counted() {
     let records = (0..HITS_MAX + 7).map(|_| hit(set())).collect();
     let (hits, total) = hits(&merge(&history(""), records));
     assert_eq!((hits.len(), total), (HITS_MAX, HITS_MAX as u64 + 7));
+}
+
+#[test]
+fn what_a_node_sent_is_no_operation_of_a_client() {
+    let (fault, node) = (FaultId(1), "kvrocks3".into());
+    let message =
+        MessageSeen { reply: Some("OK".into()), ..message(Form::Hold, "cluster import 130 1", "") };
+    let sender = Some("kvrocks1".into());
+    let hit = FaultRecord::Hit { fault, node, sender, message, happened: 10 };
+    let (found, _) =
+        hits(&merge(&history("1 0@kvrocks3 invoke read nil"), vec![record(10.0, "x", &hit)]));
+    let expected = "kvrocks3 applied `cluster import 130 1` of kvrocks1 (OK); its reply was held.";
+    assert_eq!((found[0].words.as_str(), &found[0].operation), (expected, &None));
+}
+
+#[test]
+fn a_client_is_found_by_whom_it_asked_on_its_way() {
+    let node = |name: &str| -> NodeName { name.into() };
+    let of = |at| {
+        let history = history(
+            "
+            9.9 7@kvrocks1 invoke write 17 key=3
+            14 7@kvrocks1 info write 17 key=3 slot=1 via=kvrocks1:MOVED,kvrocks3:no-answer
+            9.9 8@kvrocks3 invoke write 18 key=4",
+        );
+        operation_of(at, 10 * crate::op::SECOND, &set(), &history.operations())
+            .map(|operation| operation.process)
+    };
+    assert_eq!(of(node("kvrocks3")), Ok("7".to_owned()));
+    assert!(of(node("kvrocks2")).is_err());
 }

@@ -40,19 +40,8 @@ fn one(hit: &Hit) -> Markup {
                     }
                     (fate(message.form))
                 }
-                dt { "Operation" }
-                dd {
-                    @if let Some(operation) = &hit.operation {
-                        code { (operation.what) } " of process " (operation.process) ": "
-                        span.outcome.(operation.outcome) { (operation.outcome) }
-                        span.quiet { " (index " (operation.index) ")" }
-                    } @else { span.fewer { "not found: " (hit.why) } }
-                }
-                dt { "Afterwards" }
-                dd {
-                    @if let Some(check) = &hit.verified { ul.proof-lines.plain { (check_line(check)) } }
-                    @else { span.quiet { "not looked at" } }
-                }
+                @if let Some(sender) = &hit.sender { dt { "Sender" } dd { (sender) } }
+                @else { (whose(hit)) }
             }
             details {
                 summary.quiet { "Connection and proof" }
@@ -61,6 +50,25 @@ fn one(hit: &Hit) -> Markup {
                     @for check in &hit.proof { (check_line(check)) }
                 }
             }
+        }
+    }
+}
+
+/// The client's operation, and what is there of it afterwards.
+fn whose(hit: &Hit) -> Markup {
+    html! {
+        dt { "Operation" }
+        dd {
+            @if let Some(operation) = &hit.operation {
+                code { (operation.what) } " of process " (operation.process) ": "
+                span.outcome.(operation.outcome) { (operation.outcome) }
+                span.quiet { " (index " (operation.index) ")" }
+            } @else { span.fewer { "not found: " (hit.why) } }
+        }
+        dt { "Afterwards" }
+        dd {
+            @if let Some(check) = &hit.verified { ul.proof-lines.plain { (check_line(check)) } }
+            @else { span.quiet { "not looked at" } }
         }
     }
 }

@@ -31,17 +31,18 @@ fn figures(found: &Redirects) -> Markup {
             div { dt { "ok at once took" } dd { (spread(found.direct_ms)) } }
             div { dt { "ok after being sent on took" } dd { (spread(found.sent_on_ms)) } }
         }
-        p.quiet {
-            "Servers asked for an operation: "
-            @for (position, count) in found.hops.iter().enumerate() {
-                @if position > 0 { ", " }
-                (position + 1)
-                @if position + 1 == found.hops.len() { " or more" }
-                ": " (words::count(*count))
-            }
-            "."
-        }
+        p.quiet { "Servers asked for an operation: " (lengths(found)) "." }
     }
+}
+
+/// `1: 3,394, 2: 12, 5 or more: 1`.
+fn lengths(found: &Redirects) -> String {
+    let last = found.hops.len();
+    let told = (1..).zip(found.hops).filter(|(_, count)| *count > 0).map(|(asked, count)| {
+        let more = if asked == last { " or more" } else { "" };
+        format!("{asked}{more}: {}", words::count(count))
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 fn table(found: &Redirects) -> Markup {

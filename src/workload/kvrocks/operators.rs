@@ -1,7 +1,7 @@
 //! What operators do: look at the topology regularly, and ask for changes of it now and then while the main
 //! phase lasts. Each in its own time, whatever the others do.
 
-use super::OperatorOptions;
+use super::{OperatorOptions, OperatorsAt};
 use crate::generator::{Context, Generator, Next, To, What};
 use crate::nemesis::{FaultRecord, Phase};
 use crate::op::{Call, ClusterTopology, Event, Kind, Manage, Nanos, Process};
@@ -29,6 +29,8 @@ pub struct Operators {
 struct Operator {
     due: Nanos,
     turn: u32,
+    /// Its controller has answered its last look, as the leader does.
+    leads: bool,
     /// A namespace of its own that it has asked for and not removed yet.
     namespace: Option<String>,
 }
@@ -70,7 +72,8 @@ impl Operators {
         operator.due = next.max(now + 1);
         operator.turn += 1;
         // The first turn of all is a look, so that the operator knows whom it manages.
-        let is_change = self.is_main && operator.turn % TURNS_PER_CHANGE == 2;
+        let may_change = operator.leads || self.options.at == OperatorsAt::Any;
+        let is_change = self.is_main && may_change && operator.turn % TURNS_PER_CHANGE == 2;
         let change = if is_change { self.change(position) } else { None };
         Call::Manage(change.unwrap_or(Manage::Topology))
     }
@@ -139,7 +142,17 @@ impl Generator for Operators {
         Next::Wait { until: soonest }
     }
 
-    fn observe(&mut self, _ctx: &Context, event: &Event) {
+    fn observe(&mut self, ctx: &Context, event: &Event) {
+        if let Process::Client(process) = event.process
+            && event.kind != Kind::Invoke
+            && &*event.f == "topology"
+        {
+            let thread = ctx.threads.thread_of(process);
+            let position = ctx.operators().position(|operator| operator == thread);
+            if let Some(operator) = position.and_then(|position| self.operators.get_mut(position)) {
+                operator.leads = event.kind == Kind::Ok;
+            }
+        }
         match event.process {
             Process::Nemesis if &*event.f == "phase" => {
                 if let Some(FaultRecord::Phase { phase }) = FaultRecord::of(event) {

@@ -85,6 +85,17 @@ pub struct LockOptions {
     pub ttl: Span,
 }
 
+/// Which operators ask for changes. A follower carries them out as well, but tells nobody: nodes learn of
+/// them only when the leader probes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OperatorsAt {
+    /// Those of the controller that has last answered a look, instead of naming another leader.
+    #[default]
+    Leader,
+    Any,
+}
+
 /// What operators ask of the controllers, beside looking at the topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -93,6 +104,8 @@ pub struct OperatorOptions {
     pub each: u32,
     /// How often an operator asks for a change. Between two it looks twice.
     pub every: Span,
+    /// Who asks for changes.
+    pub at: OperatorsAt,
     /// Relative weights of what it asks for; all 0: it only looks.
     pub migrate: u32,
     pub failover: u32,
@@ -131,7 +144,15 @@ impl Default for LockOptions {
 
 impl Default for OperatorOptions {
     fn default() -> OperatorOptions {
-        OperatorOptions { each: 1, every: Span::seconds(3), migrate: 0, failover: 0, namespace: 0 }
+        let at = OperatorsAt::Leader;
+        OperatorOptions {
+            each: 1,
+            every: Span::seconds(3),
+            at,
+            migrate: 0,
+            failover: 0,
+            namespace: 0,
+        }
     }
 }
 

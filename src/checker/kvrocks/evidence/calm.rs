@@ -8,7 +8,7 @@ use crate::op::{Nanos, NodeName};
 
 /// One fault: where it struck and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::checker::kvrocks) struct Strike {
+pub(in crate::checker) struct Strike {
     pub places: Vec<NodeName>,
     pub from: Nanos,
     /// `Nanos::MAX` where the history does not tell its end.
@@ -17,7 +17,7 @@ pub(in crate::checker::kvrocks) struct Strike {
 
 /// All faults of a history, in order of their beginning.
 #[derive(Clone, Debug, Default)]
-pub(in crate::checker::kvrocks) struct Calm {
+pub(in crate::checker) struct Calm {
     pub strikes: Vec<Strike>,
 }
 

@@ -5,14 +5,14 @@ use crate::op::{ClusterTopology, NodeName, Value};
 
 /// A slot on its way to another shard.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::checker::kvrocks) struct Mark {
+pub(in crate::checker) struct Mark {
     pub slots: Slots,
     pub target: usize,
 }
 
 /// One shard of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::checker::kvrocks) struct Part {
+pub(in crate::checker) struct Part {
     pub master: Option<NodeName>,
     /// In name order.
     pub replicas: Vec<NodeName>,
@@ -22,7 +22,7 @@ pub(in crate::checker::kvrocks) struct Part {
 
 /// What a controller holds for the topology. Equal documents say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::checker::kvrocks) struct Document {
+pub(in crate::checker) struct Document {
     pub version: u64,
     pub shards: Vec<Part>,
 }

@@ -20,7 +20,7 @@ const AFTERMATH: Nanos = 6 * SECOND;
 
 /// A replica became the master of its shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::checker::kvrocks) struct Promotion {
+pub(in crate::checker) struct Promotion {
     pub shard: usize,
     pub from: NodeName,
     pub to: NodeName,
@@ -35,18 +35,20 @@ pub(in crate::checker::kvrocks) struct Promotion {
 
 /// So many promotions more may have happened in this stretch of time, of any node of the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::checker::kvrocks) struct Unseen {
+pub(in crate::checker) struct Unseen {
     pub shard: usize,
     pub count: usize,
     pub from: Nanos,
     pub until: Nanos,
     /// They came under a version above this one.
     pub above: u64,
+    /// The master that was seen afterwards, if one was.
+    pub after: Option<NodeName>,
 }
 
 /// All failovers of a history.
 #[derive(Clone, Debug, Default)]
-pub(in crate::checker::kvrocks) struct Promotions {
+pub(in crate::checker) struct Promotions {
     /// By shard, then by version.
     pub all: Vec<Promotion>,
     pub unseen: Vec<Unseen>,
@@ -72,6 +74,13 @@ struct Sighting {
     last: Nanos,
 }
 
+/// A stretch of time between two sightings, and the version of the first.
+struct Window {
+    from: Nanos,
+    until: Nanos,
+    above: u64,
+}
+
 impl Promotions {
     pub(super) fn of(sources: &Sources) -> Promotions {
         let mut promotions = Promotions::default();
@@ -87,8 +96,9 @@ impl Promotions {
             match before {
                 None => {
                     self.first.insert(shard, (sighting.master, sighting.first));
-                    let (hidden, window) = (version.saturating_sub(1), (0, sighting.first, 0));
-                    self.suspect(shard, hidden, false, window, sources);
+                    let hidden = version.saturating_sub(1);
+                    let window = Window { from: 0, until: sighting.first, above: 0 };
+                    self.suspect(shard, hidden, false, window, Some(sighting.master), sources);
                 }
                 Some((last_before, last)) => {
                     let changed = last.master != sighting.master;
@@ -105,15 +115,17 @@ impl Promotions {
                         });
                     }
                     let hidden = version - last_before - 1;
-                    let (from, until) = (last.last.min(sighting.first), sighting.first);
-                    self.suspect(shard, hidden, changed, (from, until, last_before), sources);
+                    let from = last.last.min(sighting.first);
+                    let window = Window { from, until: sighting.first, above: last_before };
+                    self.suspect(shard, hidden, changed, window, Some(sighting.master), sources);
                 }
             }
             before = Some((version, sighting));
         }
         // What came after the last sighting has no version to be bounded by.
         let (above, from) = before.map_or((0, 0), |(version, last)| (version, last.last));
-        self.suspect(shard, u64::MAX, false, (from, sources.end, above), sources);
+        let window = Window { from, until: sources.end, above };
+        self.suspect(shard, u64::MAX, false, window, None, sources);
     }
 
     /// The master of a shard before anything can have changed it, where that is known.
@@ -128,13 +140,14 @@ impl Promotions {
         shard: usize,
         hidden: u64,
         changed: bool,
-        (from, until, above): (Nanos, Nanos, u64),
+        Window { from, until, above }: Window,
+        after: Option<NodeName>,
         sources: &Sources,
     ) {
         let causes = sources.causes(shard, from, until).saturating_sub(usize::from(changed));
         let count = causes.min(usize::try_from(hidden).unwrap_or(usize::MAX));
         if count > 0 {
-            self.unseen.push(Unseen { shard, count, from, until, above });
+            self.unseen.push(Unseen { shard, count, from, until, above, after });
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::op::{Event, Kind, Nanos, NodeName, Value};
 
 /// A migration that was asked for and may have happened.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::checker::kvrocks) struct Migration {
+pub(in crate::checker) struct Migration {
     /// Index of the invocation.
     pub index: u64,
     pub slot: u16,
@@ -22,7 +22,7 @@ pub(in crate::checker::kvrocks) struct Migration {
 
 /// A failover that was asked for and may have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::checker::kvrocks) struct FailoverOrder {
+pub(in crate::checker) struct FailoverOrder {
     pub shard: usize,
     pub invoked: Nanos,
     /// `Nanos::MAX` where nobody knows.
@@ -31,7 +31,7 @@ pub(in crate::checker::kvrocks) struct FailoverOrder {
 
 /// A document that a controller gave.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::checker::kvrocks) struct Told {
+pub(in crate::checker) struct Told {
     /// Index of the invocation.
     pub index: u64,
     /// The controller, where known.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::op::NodeName;
 
 #[derive(Clone, Debug, Default)]
-pub(in crate::checker::kvrocks) struct Shards {
+pub(in crate::checker) struct Shards {
     of: BTreeMap<NodeName, usize>,
     pub count: usize,
 }

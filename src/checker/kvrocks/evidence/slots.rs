@@ -2,7 +2,7 @@
 
 /// Slots in ascending ranges, both ends included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::checker::kvrocks) struct Slots(Vec<(u16, u16)>);
+pub(in crate::checker) struct Slots(Vec<(u16, u16)>);
 
 impl Slots {
     /// `None` where a part of the text is neither a slot nor a range.

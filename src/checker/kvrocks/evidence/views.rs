@@ -13,7 +13,7 @@ pub(super) const VIEW_TAKES: Nanos = 5 * SECOND;
 
 /// One data node in one view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::checker::kvrocks) struct Seen {
+pub(in crate::checker) struct Seen {
     pub time: Nanos,
     /// Until then it surely said the same: in main and recover a new view is recorded if it differs.
     pub until: Nanos,
@@ -29,7 +29,7 @@ pub(in crate::checker::kvrocks) struct Seen {
 
 /// All views of data nodes in order of time, and what they show of others.
 #[derive(Clone, Debug, Default)]
-pub(in crate::checker::kvrocks) struct Views {
+pub(in crate::checker) struct Views {
     pub data: Vec<Seen>,
     /// Who led the controllers, and in which epoch, from when on.
     pub controllers: Vec<(Nanos, BTreeSet<(NodeName, Option<u64>)>)>,

@@ -159,6 +159,14 @@ impl<'a> Wording<'a> {
         )
     }
 
+    pub fn torn(&self, sights: &[Operation], beginning: &str) -> String {
+        let sights: Vec<String> = sights.iter().map(|sight| self.saw(sight)).collect();
+        format!(
+            "{}, but {beginning} neither was written, and only one can have been left from before",
+            sights.join(" and ")
+        )
+    }
+
     pub fn tangled(&self, last: &Operation, shown: usize) -> String {
         let what = match last.effect {
             Effect::Read(_) => format!("reading {}", self.value_seen(last)),

@@ -4,7 +4,7 @@ use super::oracle::{has_order, has_order_from};
 use super::simulated::{Plan, Simulation, make_stale};
 use super::*;
 use crate::checker::linearizability::certificate::replay;
-use crate::checker::linearizability::decide::{until, weakened};
+use crate::checker::linearizability::decide::{decide, until, weakened};
 use crate::checker::linearizability::operation::Operation;
 use crate::checker::linearizability::relevance::relevant;
 use crate::checker::linearizability::search::{Searched, search};

@@ -38,6 +38,7 @@ pub struct Zookeeper {
     pub tree: RefCell<Tree>,
     sessions: RefCell<BTreeMap<i64, Session>>,
     cut: RefCell<BTreeSet<Ipv4Addr>>,
+    held: RefCell<BTreeSet<Ipv4Addr>>,
     /// The next write is performed, and its answer does not come.
     loses_next_answer: Cell<bool>,
 }
@@ -61,6 +62,15 @@ impl Zookeeper {
 
     pub fn join(&self, client: Ipv4Addr) {
         self.cut.borrow_mut().remove(&client);
+    }
+
+    /// Writes from there are performed only when they are released; the session lives on.
+    pub fn hold(&self, client: Ipv4Addr) {
+        self.held.borrow_mut().insert(client);
+    }
+
+    pub fn release(&self, client: Ipv4Addr) {
+        self.held.borrow_mut().remove(&client);
     }
 
     /// The process there was killed: nothing is heard of its sessions any more.
@@ -153,9 +163,17 @@ impl Watched for FakeWatch {
 }
 
 impl FakeSession {
-    /// Performs a request half a round trip from now.
     fn ask<T: 'static>(
         &self,
+        perform: impl FnOnce(&mut Tree, i64) -> Result<T, CoordinationError> + 'static,
+    ) -> impl Future<Output = Result<T, CoordinationError>> + 'static {
+        self.request(false, perform)
+    }
+
+    /// Performs a request half a round trip from now.
+    fn request<T: 'static>(
+        &self,
+        is_write: bool,
         perform: impl FnOnce(&mut Tree, i64) -> Result<T, CoordinationError> + 'static,
     ) -> impl Future<Output = Result<T, CoordinationError>> + 'static {
         let (zookeeper, id, client) = (self.zookeeper.clone(), self.id, self.client);
@@ -168,6 +186,9 @@ impl FakeSession {
                 return Err(CoordinationError::SessionExpired { sent: false });
             }
             sleep(HALF_WAY).await;
+            while is_write && zookeeper.held.borrow().contains(&client) {
+                sleep(STEP).await;
+            }
             while zookeeper.is_cut(client) && state(&zookeeper) == SessionEvent::Connected {
                 sleep(STEP).await;
             }
@@ -190,7 +211,7 @@ impl FakeSession {
     ) -> impl Future<Output = Result<Vec<MultiResult>, (Option<usize>, CoordinationError)>> + 'static
     {
         let zookeeper = self.zookeeper.clone();
-        let asked = self.ask(move |tree, id| Ok(tree.perform(id, &parts)));
+        let asked = self.request(true, move |tree, id| Ok(tree.perform(id, &parts)));
         async move {
             let done = asked.await.map_err(|error| (None, error))?;
             if zookeeper.loses_next_answer.take() {

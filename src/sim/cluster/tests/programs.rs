@@ -1,7 +1,7 @@
 //! Programs of our own on simulated hosts: how they begin, talk, are killed, frozen and started again.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::SocketAddrV4;
 use std::rc::Rc;
 
 use futures::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,7 +10,7 @@ use super::*;
 use crate::cluster::{Clock, Coordination, CreateMode, SessionPick};
 use crate::reference::host::{Host, Listener, within};
 use crate::sim::SimHost;
-use crate::sim::program::Program;
+use crate::sim::program::{Program, Running};
 
 /// Answers lines in upper case, and a few of them otherwise.
 async fn shout(host: SimHost) -> anyhow::Result<()> {
@@ -168,6 +168,21 @@ fn a_program_answers_clients_and_other_programs() {
             ask(&cluster, "kvrocks1", "luck y").await,
             ask(&cluster, "kvrocks2", "luck y").await
         );
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_half_closed_stream_still_brings_answers() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        stream.write_all(b"sleep 500\nhello\n").await.unwrap();
+        stream.close().await.unwrap();
+        assert_eq!(stream.write(b"x").await.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(line(&mut stream).await.unwrap(), "500");
+        assert_eq!(line(&mut stream).await.unwrap(), "HELLO");
+        assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
     })
     .unwrap();
 }
@@ -372,25 +387,78 @@ fn a_program_s_lines_are_told_to_who_looks_out_for_them() {
     .unwrap();
 }
 
+fn alone(program: impl Fn(SimHost) -> Running + 'static) -> SimCluster {
+    let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(1));
+    spec.services.insert(Role::Kvrocks, 1);
+    let program: Program = Rc::new(program);
+    SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap()
+}
+
 #[test]
 fn a_program_that_fails_is_down_and_says_why() {
     crate::sim::run(async {
-        let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(1));
-        spec.services.insert(Role::Kvrocks, 1);
-        let program: Program = Rc::new(|host: SimHost| {
+        let cluster = alone(|host: SimHost| {
             Box::pin(async move {
-                host.run(async { std::future::pending().await });
+                host.run(std::future::pending());
                 anyhow::bail!("no room")
             })
         });
-        let cluster = SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap();
         seconds(3).await;
         let seen = cluster.view().await.nodes[&node("kvrocks1")].clone();
-        assert_eq!(seen.state, NodeState::Down);
+        assert_eq!((seen.state, seen.role), (NodeState::Down, Role::Kvrocks));
         assert_eq!(seen.detail, "down: failed: no room");
-        assert_eq!(seen.role, Role::Kvrocks);
         assert!(cluster.dial(&node("kvrocks1"), PORT).await.is_err());
-        assert_eq!(Ipv4Addr::new(10, 0, 0, 101), cluster.topology().nodes[1].address);
+        let ill = cluster.risen().await.map(drop).unwrap_err().to_string();
+        assert_eq!(ill, "the simulated cluster never got well: kvrocks1: down: failed: no room");
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_world_that_breaks_says_so() {
+    crate::sim::run(async {
+        let cluster = alone(|host: SimHost| {
+            Box::pin(async move {
+                host.sleep(SECOND).await;
+                panic!("on purpose")
+            })
+        });
+        let trouble = tokio::time::timeout(5 * SECOND, cluster.trouble()).await;
+        assert!(trouble.unwrap().contains("panicked"));
+        let lost = session_at(&cluster).await;
+        assert!(lost.contains("the simulation has ended"), "{lost}");
+    })
+    .unwrap();
+}
+
+async fn session_at(cluster: &SimCluster) -> String {
+    let session = cluster.connect(&node("zookeeper1"), SECOND).await;
+    session.map(drop).unwrap_err().to_string()
+}
+
+#[test]
+fn interposers_at_zookeeper_act_on_sessions_of_programs() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        prepare(&cluster, [tap("zookeeper1", Side::Inbound, 2181, &["kvrocks1"])]).await;
+        let mine = session(&cluster, "zookeeper1").await;
+        let rule = crate::cluster::MessageRule {
+            pattern: "zookeeper create /lock".parse().unwrap(),
+            form: crate::cluster::Form::Close,
+            nth: 1,
+            times: Some(1),
+            delay: None,
+        };
+        let at = tap("zookeeper1", Side::Inbound, 2181, &["kvrocks1"]);
+        installed(&cluster, &interpose(1, at, Effect::Message(rule))).await;
+        let lost = mine.create("/lock", b"", CreateMode::Ephemeral).await;
+        assert!(lost.is_ok(), "clients pass");
+        mine.delete("/lock", None).await.unwrap();
+        assert_eq!(ask(&cluster, "kvrocks1", "lock 10.0.0.1:2181").await, "connection loss");
+        assert!(mine.exists("/lock").await.unwrap().is_some(), "it was done all the same");
+        let seen = cluster.observed().await.message.unwrap();
+        assert!(seen.applied && seen.connection.starts_with("10.0.0.101:"), "{seen:?}");
+        assert!(seen.connection.ends_with("→10.0.0.1:2181"), "{seen:?}");
     })
     .unwrap();
 }
