@@ -1,5 +1,8 @@
 //! Plays a scenario on a cluster that is up: makes the workload's generators and clients, and runs.
 
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 
 use crate::client::kvrocks::{
