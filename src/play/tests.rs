@@ -73,7 +73,7 @@ fn every_kvrocks_workload_does_what_it_says() {
         least("topology", 4);
         match name.as_str() {
             "kvrocks/migration" | "kvrocks/migration-redis-command" => least("migrate", 2),
-            "kvrocks/failover" => least("failover", 2),
+            "kvrocks/failover" => least("failover", 1),
             "kvrocks/controller" => {
                 least("migrate", 2);
                 least("create-namespace", 2);
