@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::answers::{Answer, Pair, parts};
-use crate::op::{Event, Key, Kind, Value};
+use crate::op::{Key, Value};
 
 /// One element that somebody wanted to add.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Added<'a> {
     pub value: i64,
-    pub invocation: &'a Event,
-    /// `Info` where nobody knows.
-    pub outcome: Kind,
     pub answer: Option<Answer<'a>>,
 }
 
@@ -20,8 +17,6 @@ pub(super) struct Added<'a> {
 pub(super) struct Reading<'a> {
     pub answer: Answer<'a>,
     pub values: Vec<i64>,
-    /// What its own transaction had appended before.
-    pub own: Vec<i64>,
 }
 
 /// All that concerns one key, in order of invocation.
@@ -47,7 +42,7 @@ pub(super) fn sets<'a>(pairs: &[Pair<'a>]) -> Collections<'a> {
             ("read", _) => {
                 let Some(answer) = Answer::of(pair) else { continue };
                 let Some(values) = elements(&answer.completion.value) else { continue };
-                let reading = Reading { answer, values, own: Vec::new() };
+                let reading = Reading { answer, values };
                 keys.entry(key.clone()).or_default().readings.push(reading);
             }
             _ => {}
@@ -62,7 +57,6 @@ pub(super) fn lists<'a>(pairs: &[Pair<'a>]) -> Collections<'a> {
     for pair in pairs.iter().filter(|(invocation, _)| &*invocation.f == "txn") {
         let answer = Answer::of(pair);
         let told = answer.map_or(&pair.0.value, |answer| &answer.completion.value);
-        let mut own: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for part in parts(told) {
             let [f, key, value] = part else { continue };
             let Some(key) = key.as_i64() else { continue };
@@ -70,13 +64,11 @@ pub(super) fn lists<'a>(pairs: &[Pair<'a>]) -> Collections<'a> {
             match (f.as_str(), value.as_i64(), value.as_array(), answer) {
                 (Some("append"), Some(value), _, _) => {
                     collection.added.push(added(value, pair));
-                    own.entry(key).or_default().push(value);
                 }
                 (Some("r"), _, Some(values), Some(answer)) => {
                     let values = values.iter().map(serde_json::Value::as_i64).collect();
                     let Some(values) = values else { continue };
-                    let own = own.get(&key).cloned().unwrap_or_default();
-                    collection.readings.push(Reading { answer, values, own });
+                    collection.readings.push(Reading { answer, values });
                 }
                 _ => {}
             }
@@ -86,9 +78,7 @@ pub(super) fn lists<'a>(pairs: &[Pair<'a>]) -> Collections<'a> {
 }
 
 fn added<'a>(value: i64, pair: &Pair<'a>) -> Added<'a> {
-    let (invocation, completion) = *pair;
-    let outcome = completion.map_or(Kind::Info, |event| event.kind);
-    Added { value, invocation, outcome, answer: Answer::of(pair) }
+    Added { value, answer: Answer::of(pair) }
 }
 
 /// The elements in a result; none in one that is empty.
@@ -105,7 +95,7 @@ mod tests {
     use crate::checker::text::history;
 
     #[test]
-    fn sets_and_lists_are_read_with_what_a_transaction_did_itself() {
+    fn sets_and_lists_are_read() {
         let history = history(
             r#"
             1 0@n1 invoke add 5 key=1
@@ -123,12 +113,10 @@ mod tests {
         assert_eq!(sets[&Key::Int(1)].readings[0].values, [5, 6, 7]);
         let lists = lists(&pairs);
         let list = &lists[&Key::Int(2)];
-        let added: Vec<_> = list.added.iter().map(|added| (added.value, added.outcome)).collect();
-        assert_eq!(added, [(8, Kind::Ok), (9, Kind::Info)]);
-        assert_eq!(
-            (&list.readings[0].values[..], &list.readings[0].own[..]),
-            (&[7, 8][..], &[8][..])
-        );
+        let added: Vec<_> =
+            list.added.iter().map(|added| (added.value, added.answer.is_some())).collect();
+        assert_eq!(added, [(8, true), (9, false)]);
+        assert_eq!(list.readings[0].values, [7, 8]);
         assert!(lists[&Key::Int(3)].readings[0].values.is_empty());
     }
 }

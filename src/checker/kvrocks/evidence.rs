@@ -10,12 +10,10 @@ mod shards;
 mod slots;
 mod views;
 
-pub(super) use calm::Calm;
-pub(super) use document::{Document, Mark};
+use calm::Calm;
 pub(super) use masters::{Promotion, Promotions, Unseen};
-pub(super) use operators::{FailoverOrder, Migration, Told};
+pub(super) use operators::{Migration, Told};
 pub(super) use shards::Shards;
-pub(super) use views::Seen;
 
 use crate::checker::phases::Phases;
 use crate::history::History;
@@ -27,7 +25,6 @@ use views::Views;
 /// All of it, read once.
 pub(in crate::checker) struct Evidence {
     pub shards: Shards,
-    pub calm: Calm,
     pub phases: Phases,
     pub views: Views,
     /// What controllers told of the topology, in order of completion.
@@ -36,8 +33,6 @@ pub(in crate::checker) struct Evidence {
     pub migrations: Vec<Migration>,
     pub promotions: Promotions,
     ownership: Ownership,
-    /// The last event's time.
-    pub end: Nanos,
 }
 
 impl Evidence {
@@ -62,7 +57,7 @@ impl Evidence {
         });
         let ownership = Ownership::of(&shards, &views, &told);
         let phases = Phases::of(history);
-        Evidence { shards, calm, phases, views, told, migrations, promotions, ownership, end }
+        Evidence { shards, phases, views, told, migrations, promotions, ownership }
     }
 
     /// The shard that owned the slot under this version of the topology, where that is known.

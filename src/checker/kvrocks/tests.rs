@@ -1,7 +1,5 @@
 //! All checkers on simulated clusters: no false alarm on a sound one, and the flaw found on others.
 
-use std::collections::BTreeMap;
-
 use super::simulated::{Cause, Flaw, Plan, Simulated, shards, simulate};
 use super::*;
 use crate::checker::{Budget, Finding, Verdict};

@@ -5,10 +5,10 @@ mod transactions;
 
 use expect_test::{Expect, expect};
 
+use super::ClientKind;
 use super::ClientKind::{Follow, Pinned, Replica, Stale};
-use super::{CasMode, ClientKind};
 use crate::cluster::Client;
-use crate::op::{Call, MicroOp, Outcome};
+use crate::op::{Call, Outcome};
 use crate::resp::Value;
 use scripted::{Nodes, SLOT, Say, bulk, error, ok, once, play, told, value};
 

@@ -54,29 +54,6 @@ impl Calm {
         calm
     }
 
-    /// The longest part of a stretch of time in which no fault was in force.
-    pub fn within(&self, from: Nanos, to: Nanos) -> Option<(Nanos, Nanos)> {
-        let mut longest: Option<(Nanos, Nanos)> = None;
-        let mut consider = |from: Nanos, to: Nanos| {
-            let longer = |(f, t): (Nanos, Nanos)| to.saturating_sub(from) > t - f;
-            if from <= to && longest.is_none_or(longer) {
-                longest = Some((from, to));
-            }
-        };
-        let mut calm_since = from;
-        for strike in self.strikes.iter().filter(|strike| strike.until >= from) {
-            if strike.from > to {
-                break;
-            }
-            if strike.from > calm_since {
-                consider(calm_since, strike.from);
-            }
-            calm_since = calm_since.max(strike.until);
-        }
-        consider(calm_since, to);
-        longest
-    }
-
     /// Whether a fault at a place of concern may still have had effects in this stretch of time.
     pub fn is_shaken(&self, concerns: impl Fn(&NodeName) -> bool, from: Nanos, to: Nanos) -> bool {
         self.strikes.iter().any(|strike| {
@@ -92,7 +69,7 @@ mod tests {
     use crate::op::SECOND;
 
     #[test]
-    fn the_longest_time_between_faults_is_found() {
+    fn a_place_is_shaken_while_a_fault_may_have_effects_there() {
         let calm = Calm::of(&history(
             "
             10 nemesis strike f1 kill kvrocks1
@@ -102,16 +79,6 @@ mod tests {
             25 nemesis strike f3 crash kvrocks3
             40 nemesis strike f4 cut kvrocks1",
         ));
-        let within = |from, to| {
-            let seconds = |time: Nanos| time / SECOND;
-            calm.within(from * SECOND, to * SECOND).map(|(f, t)| (seconds(f), seconds(t)))
-        };
-        assert_eq!(within(0, 5), Some((0, 5)));
-        assert_eq!(within(0, 12), Some((0, 10)));
-        assert_eq!(within(11, 19), None);
-        assert_eq!(within(11, 24), Some((20, 24)));
-        assert_eq!(within(12, 60), Some((25, 40)));
-        assert_eq!(within(41, 60), None);
         let shaken = |place: &str, from, to| calm.is_shaken(|at| &**at == place, from, to);
         assert!(shaken("kvrocks1", 18 * SECOND, 19 * SECOND));
         assert!(!shaken("kvrocks1", 21 * SECOND, 30 * SECOND));

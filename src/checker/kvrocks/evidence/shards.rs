@@ -20,9 +20,4 @@ impl Shards {
     pub fn of(&self, node: &NodeName) -> Option<usize> {
         self.of.get(node).copied()
     }
-
-    /// The nodes of a shard, in name order.
-    pub fn nodes(&self, shard: usize) -> impl Iterator<Item = NodeName> {
-        self.of.iter().filter(move |(_, of)| **of == shard).map(|(node, _)| *node)
-    }
 }

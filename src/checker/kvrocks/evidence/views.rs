@@ -27,12 +27,15 @@ pub(in crate::checker) struct Seen {
     pub slots: Option<Slots>,
 }
 
+/// Who led, and in which epoch.
+type Leaders = BTreeSet<(NodeName, Option<u64>)>;
+
 /// All views of data nodes in order of time, and what they show of others.
 #[derive(Clone, Debug, Default)]
 pub(in crate::checker) struct Views {
     pub data: Vec<Seen>,
     /// Who led the controllers, and in which epoch, from when on.
-    pub controllers: Vec<(Nanos, BTreeSet<(NodeName, Option<u64>)>)>,
+    pub controllers: Vec<(Nanos, Leaders)>,
     /// Servers of ZooKeeper that were ever seen.
     pub zookeepers: BTreeSet<NodeName>,
 }

@@ -25,8 +25,9 @@ fn set(between: &str, reader: &str, seen: &str) -> String {
         })
         .collect();
     // The masters go on being who they were.
-    let views = between.lines().filter_map(|line| line.split_once("nemesis view "));
-    let masters = views.last().map_or(FIRST, |(_, masters)| masters).replace("down", "replica");
+    let mut views = between.lines().filter_map(|line| line.split_once("nemesis view "));
+    let masters =
+        views.next_back().map_or(FIRST, |(_, masters)| masters).replace("down", "replica");
     format!(
         "0 nemesis phase main
         0.1 nemesis view {FIRST}

@@ -39,7 +39,8 @@ fn dial(does: Does) -> io::Result<Pipe> {
     let (here, there) = tokio::io::duplex(1 << 16);
     tokio::task::spawn_local(async move {
         let (mut stream, mut piece) = (there.compat(), [0; 4096]);
-        stream.read(&mut piece).await.expect("a request");
+        let read = stream.read(&mut piece).await.expect("a request");
+        assert_ne!(read, 0, "a request is not empty");
         match does {
             Does::Says(bytes) => stream.write_all(bytes.as_bytes()).await.expect("a reader"),
             _ => std::future::pending().await,

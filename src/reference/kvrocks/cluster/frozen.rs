@@ -56,7 +56,7 @@ impl Cluster {
         let Some(frozen) = &self.frozen else { return Vec::new() };
         let slots = frozen.slots.slots();
         match frozen.is_announced {
-            true if slots.clone().any(|slot| self.is_mine(slot)) => return Vec::new(),
+            true if slots.clone().any(|slot| self.is_mine(slot)) => Vec::new(),
             true => {
                 self.frozen = None;
                 slots.collect()

@@ -15,7 +15,7 @@ pub fn config<H: Host>(node: &Node<H>, words: &[Bytes]) -> Value {
             let words = pairs.into_iter().flat_map(|(key, value)| [key, value]);
             Value::Array(words.map(Value::bulk).collect())
         }
-        ("set", [pairs @ ..]) if !pairs.is_empty() && pairs.len() % 2 == 0 => set(node, pairs),
+        ("set", pairs) if !pairs.is_empty() && pairs.len() % 2 == 0 => set(node, pairs),
         ("rewrite" | "resetstat", []) => Value::ok(),
         _ => error("ERR CONFIG subcommand must be one of GET, SET, REWRITE"),
     }

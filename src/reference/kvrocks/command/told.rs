@@ -12,7 +12,7 @@ pub fn command(words: &[Bytes]) -> Value {
     let Some(subcommand) = words.get(1) else { return all() };
     match lower(subcommand).as_str() {
         "count" => Value::Int((store::commands().len() + table::TABLE.len()) as i64),
-        "info" => Value::Array(words[2..].iter().map(|name| one(name)).collect()),
+        "info" => Value::Array(words[2..].iter().map(one).collect()),
         "getkeys" => keys(&words[2..]),
         _ => error("ERR Unknown subcommand or wrong number of arguments"),
     }
