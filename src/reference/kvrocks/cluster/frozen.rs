@@ -1,6 +1,6 @@
 //! The mark of the variant `freeze-until-topology`: slots whose owner a topology has yet to name.
 
-use super::Cluster;
+use super::{Cluster, MigrationState};
 use crate::reference::kvrocks::slot_range::SlotRange;
 use crate::reference::kvrocks::topology::ID_LENGTH;
 
@@ -53,18 +53,20 @@ impl Cluster {
     /// it. After it only one that names another owner does: a topology that was made for another reason,
     /// and still names this node, may be overtaken by the one that follows from the announcement.
     pub(super) fn thaw(&mut self) -> Vec<u16> {
-        let Some(frozen) = &self.frozen else { return Vec::new() };
-        let slots = frozen.slots.slots();
-        match frozen.is_announced {
-            true if slots.clone().any(|slot| self.is_mine(slot)) => Vec::new(),
-            true => {
-                self.frozen = None;
-                slots.collect()
-            }
-            false => {
-                self.frozen = None;
-                Vec::new()
-            }
+        let waits =
+            |mark: &Frozen| mark.is_announced && mark.slots.slots().any(|slot| self.is_mine(slot));
+        if self.frozen.as_ref().is_some_and(waits) {
+            return Vec::new();
         }
+        let Some(Frozen { slots, is_announced, .. }) = self.frozen.take() else {
+            return Vec::new();
+        };
+        if !is_announced {
+            return Vec::new();
+        }
+        // Should this node become their owner again, nobody must read of that success any more.
+        self.migration.take_if(|migration| migration.state == MigrationState::Success);
+        self.forbidden = None;
+        slots.slots().collect()
     }
 }

@@ -127,6 +127,22 @@ fn a_topology_for_another_reason_does_not_thaw_what_was_announced() {
 }
 
 #[test]
+fn a_deposed_source_that_comes_back_tells_of_no_success_any_more() {
+    with_fleet(FREEZE, RAW, async |fleet| {
+        assert_eq!(fleet.ask(1, &set("v0")).await, "OK");
+        fleet.settle(1, 3).await;
+        assert_eq!(migrate(&fleet).await, "OK");
+        fleet.tell_all(&promoted(), 3).await;
+        assert_eq!(fleet.ask(3, &set("v1")).await, "OK");
+        fleet.settle(3, 1).await;
+        fleet.tell_all(&usual(), 4).await;
+        assert!(!fleet.ask(1, "CLUSTER INFO").await.contains("migrating"));
+        assert_eq!(fleet.ask(1, &get()).await, "v1");
+        assert_eq!(fleet.ask(1, &set("v2")).await, "OK");
+    });
+}
+
+#[test]
 fn what_was_announced_outlives_the_process() {
     with_fleet(FREEZE, RAW, async |fleet| {
         assert_eq!(fleet.ask(1, &set("v0")).await, "OK");
