@@ -107,6 +107,7 @@ pub const CHECKERS: &[(&str, &str)] = &[
         "lost-writes",
         "what was acknowledged is there at the end, unless a failover may have lost it",
     ),
+    ("stale-reads", "a read sees what had been acknowledged, but for what a failover took back"),
     ("availability", "how long clients waited for an ok; figures only, never a verdict"),
 ];
 

@@ -19,6 +19,7 @@ mod registers;
 #[cfg(test)]
 mod simulated;
 mod single_writer;
+mod stale;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -102,6 +103,7 @@ pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
         vec![Box::new(single_writer::SingleWriter { checks: own() })];
     if checks.object.as_ref().is_some_and(KvrocksObject::is_kept) {
         checkers.push(Box::new(lost::LostWrites { checks: own() }));
+        checkers.push(Box::new(stale::StaleReads { checks: own() }));
     }
     if let Some(KvrocksObject::Register(model)) = &checks.object {
         let shards = checks.shards.clone();

@@ -12,7 +12,7 @@ use crate::op::{Nanos, NodeName};
 pub(in crate::checker::kvrocks) enum Acquittal {
     /// This failover deposed the node that acknowledged.
     Failover { version: u64, to: NodeName },
-    /// The slot went to another shard by the topology, and then this failover of that one came.
+    /// The slot went from shard to shard by the topology, and then came this failover of its owner.
     Moved { version: u64, to: NodeName },
     /// One that nobody saw may have.
     Unseen,
@@ -88,17 +88,20 @@ impl<'a, 'e> Excuses<'a, 'e> {
         }
     }
 
-    /// A failover of another shard that the slot, and with it the write, had been given to before.
+    /// A failover of whom the slot, and with it the write, had been given to since.
     fn moved(&self, write: &Answer, shard: usize) -> Option<&Promotion> {
         let slot = write.slot?;
         let known = self.evidence.version_by(write.start);
         self.evidence.promotions.all.iter().find(|promotion| {
             let (to, version) = (promotion.shard, promotion.version);
             let owner = self.evidence.owner_at(slot, version);
-            promotion.seen > write.start
-                && to != shard
-                && owner.is_none_or(|owner| owner == to)
-                && self.evidence.may_have_owned(slot, shard, known, version)
+            let may_have_owned = |shard| self.evidence.may_have_owned(slot, shard, known, version);
+            let came = match to == shard {
+                false => may_have_owned(shard),
+                // It went away and came back.
+                true => (0..self.evidence.shards.count).any(|s| s != shard && may_have_owned(s)),
+            };
+            promotion.seen > write.start && owner.is_none_or(|owner| owner == to) && came
         })
     }
 
