@@ -7,7 +7,7 @@ use std::time::Instant;
 use stormglass::cluster::{Client, Cluster};
 use stormglass::conclude::{Limits, conclude};
 use stormglass::generator::{Context, Crew, calls, limit, sequence};
-use stormglass::op::{Call, Completion, Event, Outcome, SECOND};
+use stormglass::op::{Call, Completion, Event, Kind, Outcome, SECOND};
 use stormglass::play::play;
 use stormglass::rng::Rng;
 use stormglass::run::{Interrupt, Ran, Seat, Settings, Sink, Work, run};
@@ -120,6 +120,36 @@ fn simulated(seconds: u64) -> f64 {
     end as f64 / SECOND as f64 / wall
 }
 
+/// A run of registers on a whole kvrocks cluster, seven simulated services. Gives simulated seconds a wall
+/// second, and completed client operations a wall second.
+fn kvrocks(seconds: u64) -> (f64, f64) {
+    let overrides = Overrides {
+        time: Some(stormglass::duration::Span::seconds(seconds)),
+        set: vec!["rate=2000".to_owned(), "concurrency=30n".to_owned()],
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load("kvrocks/register", "none", World::Sim, 7, &overrides)
+        .expect("the built-in scenario");
+    let spec = SimSpec {
+        services: scenario.workload.services.clone(),
+        config: scenario.workload.config.clone(),
+        variants: Default::default(),
+        rng: Rng::from_seed(7).fork("sim"),
+    };
+    let start = Instant::now();
+    let ran = stormglass::sim::run(async {
+        let cluster = SimCluster::up(spec).await.expect("a cluster");
+        let interrupt = Interrupt::default();
+        play(&scenario, &cluster, &mut Nowhere, &interrupt).await.expect("a sound scenario")
+    })
+    .expect("a runtime");
+    let wall = start.elapsed().as_secs_f64();
+    let events = ran.history.events();
+    let end = events.last().expect("a run has events").time as f64 / SECOND as f64;
+    let ok = events.iter().filter(|event| event.kind == Kind::Ok).count();
+    (end / wall, ok as f64 / wall)
+}
+
 /// Peak resident memory of this process so far, in MiB.
 fn peak_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -142,5 +172,9 @@ fn main() {
     println!(
         "simulation, 5 nodes, 200 ops/s: {ratio:.0} simulated seconds a wall second, {:.1} times the target of 300",
         ratio / 300.0
+    );
+    let (ratio, rate) = kvrocks(60);
+    println!(
+        "kvrocks cluster in the simulation, 2000 ops/s: {ratio:.1} simulated seconds a wall second, {rate:.0} ops/s"
     );
 }

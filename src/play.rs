@@ -1,5 +1,8 @@
 //! Plays a scenario on a cluster that is up: makes the workload's generators and clients, and runs.
 
+#[cfg(test)]
+mod tests;
+
 use std::rc::Rc;
 
 use crate::client::kvrocks::{
@@ -26,6 +29,8 @@ pub enum PlayError {
     Prepare(anyhow::Error),
     #[error("bring the kvrocks cluster up: {0}")]
     Bootstrap(#[from] BootstrapError),
+    #[error("interrupted while the kvrocks cluster was being made")]
+    Interrupted,
 }
 
 /// Runs main to drain. The cluster is left as it then is.
@@ -94,7 +99,11 @@ impl<'a, C: Cluster> Play<'a, C> {
             keys: kvrocks.space(),
             filler_kib: options.slots.map_or(0, |slots| slots.filler_kib),
         };
-        bootstrap(&dial, &wanted).await?;
+        tokio::select! {
+            biased;
+            () = self.interrupt.raised() => return Err(PlayError::Interrupted),
+            made = bootstrap(&dial, &wanted) => made?,
+        }
         // What is left of an operation's time is for the loop, which would forget the operation's way.
         let budget = self.scenario.workload.operation_timeout.0.mul_f64(BUDGET);
         let common = Rc::new(Common {

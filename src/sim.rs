@@ -2,6 +2,9 @@
 //!
 //! Everything lives in one thread, in a tokio runtime whose clock stands still while there is work and
 //! jumps to the next timer when there is none. The same seed gives the same events to the byte.
+//!
+//! ZooKeeper's servers are models, moved by events. Our own servers are the very programs that run in
+//! containers, over a simulated host: their tasks run between two events, at exact virtual times.
 
 mod agenda;
 mod clock;

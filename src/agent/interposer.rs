@@ -27,6 +27,7 @@ use anyhow::{Context, ensure};
 pub use armory::{ResolvedTap, Sighting};
 use shared::Arrival;
 pub use socket::MARK;
+pub use station::Guests;
 use station::Station;
 
 use super::namespace;
@@ -136,6 +137,12 @@ impl Interposers {
             Err(error) if passed == Passed::Around => Passed::Failed { error: error.to_string() },
             _ => passed,
         })
+    }
+
+    /// What a node's interposer has taken in; nothing where there is none.
+    pub fn guests(&self, node: &NodeName) -> anyhow::Result<Guests> {
+        let guests = self.stations.get(node).map(Station::guests);
+        guests.unwrap_or_else(|| Ok(Guests::default()))
     }
 
     /// A tap's rules as the kernel shows them.

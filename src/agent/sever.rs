@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use anyhow::Context;
 
+use super::interposer::Guests;
 use super::live_socket::{self, LiveSocket};
 use super::namespace::Inside;
 use super::netlink::{Exchange, Subsystem};
@@ -16,13 +17,24 @@ pub struct NodeEnd<'a> {
     pub inside: &'a Inside,
     pub local: Ipv4Addr,
     pub peers: BTreeSet<Ipv4Addr>,
+    /// Connections that the node's interposer has taken in its place.
+    pub guests: Guests,
 }
 
 impl NodeEnd<'_> {
     fn has(&self, socket: &LiveSocket, port: Option<u16>) -> bool {
         let is_ours = *socket.local.ip() == self.local && self.peers.contains(socket.remote.ip());
-        is_ours
-            && port.is_none_or(|port| [socket.local.port(), socket.remote.port()].contains(&port))
+        let ports = [self.meant_for(socket), socket.remote.port()];
+        is_ours && port.is_none_or(|port| ports.contains(&port))
+    }
+
+    /// The port that the other end believes to be connected to.
+    fn meant_for(&self, socket: &LiveSocket) -> u16 {
+        let own = socket.local.port();
+        if own != self.guests.port {
+            return own;
+        }
+        self.guests.meant_for.get(&socket.remote).copied().unwrap_or(own)
     }
 }
 

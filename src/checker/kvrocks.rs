@@ -16,8 +16,12 @@ mod elements;
 mod evidence;
 mod lost;
 mod registers;
+#[cfg(test)]
+mod simulated;
 mod single_writer;
 mod terms;
+#[cfg(test)]
+mod tests;
 #[cfg(test)]
 mod told;
 mod wording;

@@ -52,8 +52,9 @@ struct Keys<'a> {
 /// What is known of one key.
 struct Ruled {
     decision: Decision,
-    /// Of its parts, the one that is decided so.
+    /// Of its parts the one that is decided so, and by which of its registers.
     part: usize,
+    register: usize,
     steps: u64,
     /// Completed operations that may belong to several terms.
     weak: usize,
@@ -77,6 +78,7 @@ impl Linearizability {
         let mut ruled = Ruled {
             decision: Decision::Undecided { settled: 0, why: "the time budget ended" },
             part: 0,
+            register: 0,
             steps: 0,
             weak: 0,
         };
@@ -86,12 +88,12 @@ impl Linearizability {
         let (parts, weak) = keys.parts(key, &self.model)?;
         ruled.weak = weak;
         for (position, part) in parts.iter().enumerate() {
-            let (decision, steps) = part.decide(limits);
+            let (decision, steps, register) = part.decide(limits);
             ruled.steps += steps;
             // The worst decision is the key's.
             let is_worse = position == 0 || rank(&decision) > rank(&ruled.decision);
             if is_worse {
-                (ruled.decision, ruled.part) = (decision, position);
+                (ruled.decision, ruled.part, ruled.register) = (decision, position, register);
             }
         }
         Ok(ruled)
@@ -132,7 +134,7 @@ impl Linearizability {
         let scene = Scene {
             pairs: &keys.pairs,
             members,
-            register: &part.register,
+            register: part.registers.get(ruled.register)?,
             key: name.map(Key::to_string),
             by: *by,
         };

@@ -136,6 +136,7 @@ impl From<PlayError> for Broken {
         match error {
             PlayError::Options(_) => Broken::usage(error),
             PlayError::Prepare(_) | PlayError::Bootstrap(_) => Broken::infrastructure(error),
+            PlayError::Interrupted => Broken { code: exit::INTERRUPTED, message: error.to_string() },
         }
     }
 }

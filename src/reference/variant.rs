@@ -67,9 +67,9 @@ variants! {
     NodeVariant of Role::Kvrocks;
     /// As kvrocks 2.10.1: an imported slot is served to everybody from SUCCESS on.
     AsShipped = "as-shipped",
-    /// An imported slot is served only to connections that said ASKING, until a topology names its owner.
+    /// An imported slot is served only to connections that said ASKING, until a topology names its owner; the source answers ASK.
     AskingOnly = "asking-only",
-    /// From SUCCESS on the destination serves nothing of the slot, and the source takes no writes, until a higher topology version comes.
+    /// From SUCCESS on the destination serves nothing of the slot, and the source takes no writes, until a higher topology version comes; after a restart a master serves nothing before it has heard a controller.
     FreezeUntilTopology = "freeze-until-topology",
     /// The destination never serves a slot that no topology gives it; the source serves on until one comes.
     NoImportedSlots = "no-imported-slots",

@@ -1,3 +1,5 @@
+//! The codec: values, requests, garbage.
+
 use super::*;
 
 fn commands(pieces: &[&[u8]]) -> Result<Vec<Vec<String>>, ProtocolError> {

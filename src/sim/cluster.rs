@@ -196,6 +196,11 @@ impl Cluster for SimCluster {
         self.look().await
     }
 
+    async fn trouble(&self) -> String {
+        self.world.broken().await;
+        "the simulated world broke: something in it panicked, as told on standard error".to_owned()
+    }
+
     async fn prepare(&self, needs: &Needs) -> anyhow::Result<()> {
         self.make_ready(needs)
     }

@@ -30,7 +30,7 @@ impl Driver {
 /// Whoever waits for the world must learn that it stands still, also when a defect stopped it.
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.world.end();
+        self.world.end(std::thread::panicking());
     }
 }
 

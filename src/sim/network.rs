@@ -12,8 +12,9 @@
 //!   the second one: what it sends on them, and the answers.
 //! * A handshake needs both directions; it is repeated after 1 s, 2 s, 4 s until the caller gives up.
 //! * A capped link lets out one packet after the other, each in proportion to its size.
-//! * Closing sends a last segment behind the data, held back by cuts like the data. A process that
-//!   dies closes all its connections. A port on which nobody listens refuses.
+//! * Closing sends a last segment behind the data, held back by cuts like the data; one way can be
+//!   closed alone. A process that dies closes all its connections. A port on which nobody listens
+//!   refuses.
 //! * All clients are on one host, which is the last one. Between it and a node nothing is ever lost.
 //!
 //! It knows nothing of what the messages mean, nor whether a process is frozen.

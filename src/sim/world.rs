@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 pub use handle::Handle;
 
@@ -106,6 +106,10 @@ pub struct World {
     pub(super) sightings: Sightings,
     steps: u64,
     ended: bool,
+    /// A program or a model has panicked.
+    is_broken: bool,
+    /// Woken when the world ends.
+    mourner: Option<Waker>,
     trace: Option<Vec<u8>>,
     /// Woken when something earlier than what it waits for has been put in.
     pub(super) driver: Option<(Nanos, Waker)>,
@@ -144,6 +148,8 @@ impl World {
             sightings: Sightings::default(),
             steps: 0,
             ended: false,
+            is_broken: false,
+            mourner: None,
             trace: None,
             driver: None,
         };
@@ -202,11 +208,23 @@ impl World {
     }
 
     /// Nothing moves any more: all sessions are over, all streams broken.
-    pub fn end(&mut self) {
+    pub fn end(&mut self, is_broken: bool) {
         self.ended = true;
+        self.is_broken = is_broken;
+        if let Some(mourner) = self.mourner.take() {
+            mourner.wake();
+        }
         self.driver = None;
         self.clients.values_mut().for_each(|guest| guest.client.abandon());
         self.sockets.values_mut().for_each(Socket::wake);
+    }
+
+    pub fn poll_broken(&mut self, context: &Context) -> Poll<()> {
+        if self.is_broken {
+            return Poll::Ready(());
+        }
+        self.mourner = Some(context.waker().clone());
+        Poll::Pending
     }
 
     /// Sets the clock for a call from outside.

@@ -3,6 +3,7 @@
 mod bad;
 mod desk;
 mod faults;
+mod heal;
 mod official;
 
 use std::time::Instant;

@@ -36,7 +36,7 @@ pub struct Ports {
 pub struct Redirect {
     socket: Socket,
     pub table: String,
-    ports: Ports,
+    pub ports: Ports,
     pub owned: bool,
 }
 

@@ -1,8 +1,8 @@
 //! What the connections of one node share, all on one thread.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{SocketAddr, SocketAddrV4};
 
 use tokio::sync::watch;
 
@@ -28,6 +28,8 @@ pub struct Shared {
     pub buffer: RefCell<Vec<u8>>,
     changed: watch::Sender<()>,
     arrivals: RefCell<VecDeque<(SocketAddr, Arrival)>>,
+    /// Connections that are being served, by who opened them: to which port they were meant to go.
+    guests: RefCell<BTreeMap<SocketAddrV4, u16>>,
     forks: Cell<u64>,
 }
 
@@ -38,6 +40,7 @@ impl Shared {
             buffer: RefCell::new(vec![0; BUFFER_BYTES]),
             changed: watch::Sender::new(()),
             arrivals: RefCell::default(),
+            guests: RefCell::default(),
             forks: Cell::new(0),
         }
     }
@@ -75,5 +78,28 @@ impl Shared {
     pub fn arrival(&self, client: SocketAddr) -> Option<Arrival> {
         let arrivals = self.arrivals.borrow();
         arrivals.iter().rev().find(|(known, _)| *known == client).map(|(_, arrival)| *arrival)
+    }
+
+    /// Remembers a connection until what is returned is dropped.
+    pub fn admit(&self, client: SocketAddr, port: u16) -> Option<Guest<'_>> {
+        let SocketAddr::V4(client) = client else { return None };
+        self.guests.borrow_mut().insert(client, port);
+        Some(Guest { shared: self, client })
+    }
+
+    pub fn guests(&self) -> BTreeMap<SocketAddrV4, u16> {
+        self.guests.borrow().clone()
+    }
+}
+
+/// A connection that is being served.
+pub struct Guest<'a> {
+    shared: &'a Shared,
+    client: SocketAddrV4,
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        self.shared.guests.borrow_mut().remove(&self.client);
     }
 }

@@ -4,6 +4,7 @@
 //! of one thread for each node serves all its connections without a lock; the agent's other threads, and
 //! with them its deadlines, do not depend on it.
 
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::rc::Rc;
 use std::sync::mpsc::{self, SyncSender};
@@ -41,7 +42,17 @@ enum Order {
     Arm { concerning: Concerning, taps: Vec<ResolvedTap>, effect: Effect, done: Reply<()> },
     Disarm { concerning: Concerning, done: Reply<Option<Spent>> },
     Arrival { client: SocketAddr, done: Reply<Option<Arrival>> },
+    Guests { done: Reply<BTreeMap<SocketAddrV4, u16>> },
     Close { done: Reply<Vec<(Concerning, Spent)>> },
+}
+
+/// Connections of others that a station has taken in.
+#[derive(Clone, Debug, Default)]
+pub struct Guests {
+    /// Where they came in.
+    pub port: u16,
+    /// By who opened them: the port to which they were meant to go.
+    pub meant_for: BTreeMap<SocketAddrV4, u16>,
 }
 
 /// The hand on a station.
@@ -113,6 +124,12 @@ impl Station {
         self.ask(|done| Order::Arrival { client, done })
     }
 
+    /// What is redirected to it now.
+    pub fn guests(&self) -> anyhow::Result<Guests> {
+        let meant_for = self.ask(|done| Order::Guests { done })?;
+        Ok(Guests { port: self.redirect.ports.inbound, meant_for })
+    }
+
     /// Takes everything back: no rule redirects any more, all connections through it are reset.
     pub fn close(mut self) -> (Vec<(Concerning, Spent)>, Option<String>) {
         let left =
@@ -165,6 +182,9 @@ impl Desk {
             Order::Arrival { client, done } => {
                 let _ = done.send(shared.arrival(client));
             }
+            Order::Guests { done } => {
+                let _ = done.send(shared.guests());
+            }
             Order::Close { .. } => {}
         }
     }
@@ -196,6 +216,7 @@ async fn pass_on(client: TcpStream, side: Side, shared: Rc<Shared>) {
         return;
     };
     shared.arrived(address, Arrival::Waiting);
+    let _guest = shared.admit(address, original.port());
     let connected = tokio::select! {
         connected = socket::connect(original) => connected.ok(),
         () = until_closed(&client) => None,
@@ -206,7 +227,7 @@ async fn pass_on(client: TcpStream, side: Side, shared: Rc<Shared>) {
         return socket::reset(client);
     };
     shared.arrived(address, Arrival::Connected);
-    Relay::new(client, server, end(side, address, original), shared).run().await;
+    Relay::new(client, server, end(side, address, original), Rc::clone(&shared)).run().await;
 }
 
 fn end(side: Side, client: SocketAddr, original: SocketAddrV4) -> End {

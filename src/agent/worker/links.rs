@@ -39,7 +39,8 @@ impl Worker<'_> {
         );
         let ends = peers.into_iter().map(|(node, peers)| {
             let (local, _) = self.prober.address(&node)?;
-            Ok(NodeEnd { inside: self.prober.inside(&node)?, local, peers })
+            let guests = self.session.interposers().guests(&node)?;
+            Ok(NodeEnd { inside: self.prober.inside(&node)?, local, peers, guests })
         });
         let ends: anyhow::Result<Vec<NodeEnd<'_>>> = ends.collect();
         Ok(Answer::Sever { severed: sever(&ends?, port)? })

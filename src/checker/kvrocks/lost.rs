@@ -47,7 +47,7 @@ pub(super) fn losses<'a>(
     let search = gone::search(pairs, evidence.drain()?, object);
     let writes: Vec<Answer> =
         pairs.iter().filter_map(Answer::of).filter(Answer::is_write).collect();
-    let excuses = Excuses::new(evidence, &search.seen);
+    let excuses = Excuses::new(evidence, &search.survived);
     let mut losses = Losses {
         acknowledged: search.acknowledged,
         keys: search.keys,
@@ -76,7 +76,8 @@ impl Losses<'_> {
         };
         // The first loss of each node reaches back the furthest.
         let mut firsts: Vec<&(Gone, Acquittal)> = Vec::new();
-        for excused in &self.excused {
+        let moved = |acquittal: &Acquittal| matches!(acquittal, Acquittal::Moved { .. });
+        for excused in self.excused.iter().filter(|(_, acquittal)| !moved(acquittal)) {
             let same = |first: &&&(Gone, Acquittal)| {
                 (first.0.write.node, first.1) == (excused.0.write.node, excused.1)
             };

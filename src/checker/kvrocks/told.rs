@@ -18,13 +18,17 @@ pub(super) fn checks(object: Option<KvrocksObject>) -> KvrocksChecks {
 
 /// The topology in which nothing has moved yet, perhaps with a slot of shard 0 on its way.
 pub(super) fn document(version: u64, mark: Option<(u16, usize)>) -> String {
+    let first = part("kvrocks1", "kvrocks2", "0-8191", mark);
+    let second = part("kvrocks3", "kvrocks4", "8192-16383", None);
+    format!(r#"{{"version":{version},"shards":[{first},{second}]}}"#)
+}
+
+/// One shard of a document.
+pub(super) fn part(master: &str, replica: &str, slots: &str, mark: Option<(u16, usize)>) -> String {
     let mark = mark.map_or(String::new(), |(slot, target)| {
         format!(r#","migrating":{{"slot":"{slot}","target":{target}}}"#)
     });
-    let first =
-        format!(r#"{{"master":"kvrocks1","replicas":["kvrocks2"],"slots":"0-8191"{mark}}}"#);
-    let second = r#"{"master":"kvrocks3","replicas":["kvrocks4"],"slots":"8192-16383"}"#;
-    format!(r#"{{"version":{version},"shards":[{first},{second}]}}"#)
+    format!(r#"{{"master":"{master}","replicas":["{replica}"],"slots":"{slots}"{mark}}}"#)
 }
 
 /// Compares what a checker finds, all of it, with what is expected.

@@ -2,7 +2,8 @@
 //! itself, from whatever state it may have begun with.
 //!
 //! A term begins with one state: nothing, or something that was written in an earlier term. So all that is
-//! read in it and was not written in it must be that one state; where nothing is, any state will do.
+//! read in it and was not written in it must be that one state; where nothing is, any state will do, and
+//! what a compare-and-set may have made earlier is tried as well.
 //! Operations that may belong to several terms are weakened in each: a read says nothing then, and a write
 //! may have happened. Both keep every order that there was.
 
@@ -13,25 +14,54 @@ use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, Reg
 use crate::checker::linearizability::search::Limits;
 use crate::checker::linearizability::shrink::moves::from_state;
 
+/// States that a term is tried to begin with at most.
+const BEGINNINGS_MAX: usize = 64;
+
 /// One term of a register, as a register of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub term: usize,
-    pub register: Register,
+    /// One for each state that it may have begun with; the initial value stands for that state.
+    pub registers: Vec<Register>,
     /// Two reads of states of which only one can have been the term's first.
     pub torn: Option<(Operation, Operation)>,
 }
 
 impl Part {
-    /// Decides it, torn or not. Also says how many search steps it took.
-    pub fn decide(&self, limits: &Limits) -> (Decision, u64) {
-        match self.torn {
-            Some((one, other)) => {
-                (Decision::Violated { core: vec![one, other], by: Method::Zones }, 0)
+    /// Decides it. Also says how many search steps it took, and which of its registers the decision is
+    /// about: one that has an order, or the one whose violation shows last.
+    pub fn decide(&self, limits: &Limits) -> (Decision, u64, usize) {
+        if let Some((one, other)) = self.torn {
+            return (Decision::Violated { core: vec![one, other], by: Method::Zones }, 0, 0);
+        }
+        let mut steps = 0;
+        let mut worst: Option<(u32, Decision, usize)> = None;
+        for (position, register) in self.registers.iter().enumerate() {
+            let (decision, its) = decide(register, limits);
+            steps += its;
+            let shown = match &decision {
+                Decision::Linearizable(_) => return (decision, steps, position),
+                Decision::Undecided { .. } => u32::MAX,
+                Decision::Violated { core, .. } => shown(core),
+            };
+            if worst.as_ref().is_none_or(|(last, ..)| shown > *last) {
+                worst = Some((shown, decision, position));
             }
-            None => decide(&self.register, limits),
+        }
+        let untried = Decision::Undecided { settled: 0, why: "too many states to begin with" };
+        match worst {
+            Some((_, decision, position)) if self.registers.len() <= BEGINNINGS_MAX => {
+                (decision, steps, position)
+            }
+            _ => (untried, steps, 0),
         }
     }
+}
+
+/// The moment at which a core shows.
+pub(super) fn shown(core: &[Operation]) -> u32 {
+    let certain = core.iter().filter(|operation| !operation.is_open());
+    certain.map(|operation| operation.complete).max().unwrap_or(0)
 }
 
 /// Divides a register; `range` tells the terms that a completed operation may belong to, and how many
@@ -42,7 +72,7 @@ pub(super) fn divide(
     range: impl Fn(&Operation) -> RangeInclusive<usize>,
 ) -> (Vec<Part>, usize) {
     if terms == 1 {
-        return (vec![Part { term: 0, register, torn: None }], 0);
+        return (vec![Part { term: 0, registers: vec![register], torn: None }], 0);
     }
     let mut parts: Vec<Vec<Operation>> = vec![Vec::new(); terms];
     let mut available = Available::new(register.values);
@@ -88,24 +118,92 @@ impl Available {
     fn part(&self, term: usize, operations: Vec<Operation>) -> Part {
         let values = self.since.len();
         if term == 0 {
-            return Part { term, register: Register { operations, values }, torn: None };
+            let registers = vec![Register { operations, values }];
+            return Part { term, registers, torn: None };
         }
-        let mut written = vec![false; values];
-        for value in operations.iter().filter_map(|operation| operation.effect.produces()) {
-            written[value as usize] = true;
+        let mut makers = vec![Maker::Nobody; values];
+        for operation in &operations {
+            if let Some(value) = operation.effect.produces() {
+                let maker = &mut makers[value as usize];
+                *maker = (*maker).max(Maker::of(operation));
+            }
         }
-        let inherited = |operation: &&Operation| {
+        let inherits =
+            |value: ValueId, by: Maker| makers[value as usize] <= by && self.is_before(value, term);
+        let mut sights = operations.iter().filter(|operation| {
             let seen = operation.effect.observes().filter(|_| !operation.is_open());
-            seen.is_some_and(|value| !written[value as usize] && self.is_before(value, term))
-        };
-        let mut seers = operations.iter().filter(inherited);
-        let first = seers.next();
-        let other = seers.find(|other| first.map(seen) != Some(seen(other)));
+            seen.is_some_and(|value| inherits(value, Maker::Nobody))
+        });
+        let first = sights.next();
+        let other = sights.find(|other| first.map(seen) != Some(seen(other)));
         let torn = first.zip(other).map(|(first, other)| (*first, *other));
-        // A value that nobody sees, where nothing tells what the term began with.
-        let state = first.map_or(values as ValueId, seen);
-        let operations = from_state(&operations, state);
-        Part { term, register: Register { operations, values: values + 1 }, torn }
+        let states = match first {
+            Some(first) => vec![seen(first)],
+            None => {
+                // A value that nobody sees stands for all that nothing tells of.
+                let mut states = wanted(&operations, values);
+                states.retain(|value| inherits(*value, Maker::PerhapsCas));
+                states.insert(0, values as ValueId);
+                states.truncate(BEGINNINGS_MAX + 1);
+                states
+            }
+        };
+        let register = |state| {
+            let operations = from_state(&operations, state);
+            Register { operations, values: values + 1 }
+        };
+        let registers = states.into_iter().map(register).collect();
+        Part { term, registers, torn }
+    }
+}
+
+/// Values that somebody surely saw, or that compare-and-sets of unknown end may have made those of.
+fn wanted(operations: &[Operation], values: usize) -> Vec<ValueId> {
+    let mut is_wanted = vec![false; values];
+    let mut wanted = Vec::new();
+    let mut want = |value: ValueId, wanted: &mut Vec<ValueId>| {
+        if !std::mem::replace(&mut is_wanted[value as usize], true) {
+            wanted.push(value);
+        }
+    };
+    let mut made_from: Vec<Vec<ValueId>> = vec![Vec::new(); values];
+    for operation in operations {
+        match operation.effect {
+            Effect::Cas { from, to } if operation.is_open() => made_from[to as usize].push(from),
+            effect => {
+                if let Some(value) = effect.observes() {
+                    want(value, &mut wanted);
+                }
+            }
+        }
+    }
+    let mut next = 0;
+    while let Some(value) = wanted.get(next).copied() {
+        for from in &made_from[value as usize] {
+            want(*from, &mut wanted);
+        }
+        next += 1;
+    }
+    wanted
+}
+
+/// How surely a value came about within a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Maker {
+    /// It did not.
+    Nobody,
+    /// By a compare-and-set that may have happened here, or in an earlier term.
+    PerhapsCas,
+    /// By something that may stand at the term's very beginning, or surely was in it.
+    Written,
+}
+
+impl Maker {
+    fn of(operation: &Operation) -> Maker {
+        match operation.effect {
+            Effect::Cas { .. } if operation.is_open() => Maker::PerhapsCas,
+            _ => Maker::Written,
+        }
     }
 }
 

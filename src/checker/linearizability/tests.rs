@@ -5,6 +5,7 @@ mod oracle;
 mod recorded;
 mod simulated;
 mod soundness;
+mod terms;
 mod told;
 
 use super::*;

@@ -42,7 +42,7 @@ pub fn play(
 
 /// What is worth keeping of a run that never began.
 enum Keep {
-    /// The error points to the logs of the nodes.
+    /// The nodes were up, or the error points to their logs.
     Logs,
     Nothing,
 }
@@ -85,7 +85,7 @@ async fn play_in(
     let played = record(scenario, progress, interrupt, store, &cluster, log.clone()).await;
     let gone =
         if arguments.keep { leave(cluster).await } else { down(cluster, engine, &spec.run).await };
-    let mut played = played?;
+    let mut played = played.map_err(|broken| (broken, Keep::Logs))?;
     log.say(if arguments.keep { "the cluster is left up" } else { "the cluster is removed" });
     played.broken.extend(gone.err());
     Ok(played)

@@ -105,8 +105,8 @@ impl<H: Host> Checker<H> {
                 return self.complain("Failed to sync the clusterName to the nodes", &error);
             }
         };
-        for node in cluster.nodes().cloned() {
-            let (checker, cluster) = (self.clone(), cluster.clone());
+        for node in cluster.nodes() {
+            let (checker, cluster, node) = (self.clone(), cluster.clone(), node.clone());
             self.shared.host.run(async move { checker.push(&node, &cluster).await });
         }
     }

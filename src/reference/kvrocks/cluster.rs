@@ -35,6 +35,8 @@ pub struct Cluster {
     variant: NodeVariant,
     id: Option<String>,
     topology: Option<Topology>,
+    /// The topology is the one of an earlier process: who knows what came since.
+    is_remembered: bool,
     /// Slots that an importing connection may fill. Forgotten with every topology.
     importing: Option<SlotRange>,
     /// Slots that were imported whole, and that the topology does not give to this node yet.
@@ -63,6 +65,7 @@ impl Cluster {
         Cluster {
             variant,
             id,
+            is_remembered: topology.is_some(),
             topology,
             importing: None,
             imported: BTreeSet::new(),
@@ -137,6 +140,7 @@ impl Cluster {
             return Ok(None);
         }
         self.topology = Some(Topology::read(nodes, version)?);
+        self.is_remembered = false;
         self.importing = None;
         self.imported.clear();
         let mut left: Vec<u16> = std::mem::take(&mut self.migrated).into_keys().collect();
@@ -166,6 +170,11 @@ impl Cluster {
     /// Forgets all but its id.
     pub fn reset(&mut self) {
         *self = Cluster::new(self.variant, None, None);
+    }
+
+    /// It goes by a topology of before its start.
+    pub fn is_remembered(&self) -> bool {
+        self.is_remembered
     }
 
     fn is_mine(&self, slot: u16) -> bool {

@@ -123,8 +123,14 @@ impl<H: Host> Node<H> {
         self.heard.set(self.heard.get().max(proven));
     }
 
-    /// Of meaning to the variant `lease` alone: whether a master may take writes.
+    /// Of meaning to the variants `lease` and `freeze-until-topology`: what a master may serve.
     pub fn lease(&self) -> Lease {
+        if !matches!(self.variant(), NodeVariant::Lease | NodeVariant::FreezeUntilTopology) {
+            return Lease::Held;
+        }
+        if self.heard.get().is_none() && self.cluster.borrow().is_remembered() {
+            return Lease::Unheard;
+        }
         if self.variant() != NodeVariant::Lease {
             return Lease::Held;
         }

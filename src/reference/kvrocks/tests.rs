@@ -2,6 +2,7 @@
 
 mod conformance;
 mod fleet;
+mod frames;
 mod freeze;
 mod lease;
 mod migration;

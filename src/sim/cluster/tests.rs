@@ -7,6 +7,7 @@ mod links;
 mod lookouts;
 mod processes;
 mod programs;
+mod shout;
 mod streams;
 mod toxics;
 

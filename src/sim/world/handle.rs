@@ -55,7 +55,7 @@ impl Handle {
         let result = f(&mut world);
         let next = world.next_at();
         if let Some((waits_for, driver)) = &world.driver
-            && next.is_some_and(|next| next < *waits_for)
+            && (next.is_some_and(|next| next < *waits_for) || !world.born.is_empty())
         {
             driver.wake_by_ref();
         }
@@ -116,10 +116,15 @@ impl Handle {
         self.0.executor.rest(driver.clone());
     }
 
-    /// Nothing moves any more.
-    pub(in crate::sim) fn end(&self) {
-        self.with(World::end);
+    /// Nothing moves any more: its time is over, or something in it broke.
+    pub(in crate::sim) fn end(&self, is_broken: bool) {
+        self.with(|world| world.end(is_broken));
         self.0.executor.clear();
+    }
+
+    /// Waits until the world has broken.
+    pub(in crate::sim) async fn broken(&self) {
+        std::future::poll_fn(|context| self.with(|world| world.poll_broken(context))).await;
     }
 
     /// SIGKILL: the process is gone with all its tasks, its connections are closed, its disk stays.

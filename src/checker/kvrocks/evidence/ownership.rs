@@ -49,13 +49,30 @@ impl Ownership {
 
     /// The owner under this version; `None` where nothing tells, or the versions around disagree.
     pub fn at(&self, slot: u16, version: u64) -> Option<usize> {
-        let owner = |(_, claims): (&u64, &BTreeMap<usize, Claim>)| owner(claims, slot);
-        let before = self.claims.range(..=version).rev().find_map(owner);
-        let after = self.claims.range(version..).find_map(owner);
-        match (before, after) {
-            (Some(before), Some(after)) => (before.0 == after.0).then_some(before.0),
-            (before, after) => before.or(after).map(|(shard, _)| shard),
-        }
+        let positive = |(version, claims): (&u64, &BTreeMap<usize, Claim>)| {
+            owner(claims, slot).map(|(shard, _)| (*version, shard))
+        };
+        let before = self.claims.range(..=version).rev().find_map(positive);
+        let after = self.claims.range(version..).find_map(positive);
+        let (shard, from, to) = match (before, after) {
+            (Some((from, one)), Some((to, other))) => (one == other).then_some((one, from, to)),
+            (Some((from, shard)), None) => Some((shard, from, version)),
+            (None, Some((to, shard))) => Some((shard, version, to)),
+            (None, None) => None,
+        }?;
+        // Meanwhile it may have had it not.
+        let mut between = self.claims.range(from..=to).filter_map(|(_, claims)| claims.get(&shard));
+        between.all(|claim| claim.slots.contains(slot)).then_some(shard)
+    }
+
+    /// Whether a shard may have owned the slot under one of these versions.
+    pub fn may_have_owned(&self, slot: u16, shard: usize, from: u64, before: u64) -> bool {
+        let told = self.claims.range(from..).map(|(version, _)| *version);
+        // Between two versions that are told of nothing is known beyond what they say.
+        let steps = told.flat_map(|version| [version, version.saturating_add(1)]);
+        let versions = std::iter::once(from).chain(steps).filter(|version| *version < before);
+        let mut owners = versions.map(|version| self.at(slot, version));
+        owners.any(|owner| owner.is_none_or(|owner| owner == shard))
     }
 
     /// The owner under the lowest version known, and when that was seen.
@@ -69,4 +86,33 @@ fn owner(claims: &BTreeMap<usize, Claim>, slot: u16) -> Option<(usize, Nanos)> {
     let mut owners = claims.iter().filter(|(_, claim)| claim.slots.contains(slot));
     let (shard, claim) = owners.next()?;
     owners.next().is_none().then_some((*shard, claim.seen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_known_between_claims_that_agree_and_nothing_denies() {
+        let mut ownership = Ownership::default();
+        let mut claim = |version, shard, slots: &str| {
+            let slots = Slots::parse(slots).expect("slots");
+            ownership.add(version, shard, Claim { slots, seen: version });
+        };
+        claim(2, 0, "0-99");
+        claim(5, 0, "0-99");
+        claim(7, 0, "0-49");
+        claim(9, 1, "50-99");
+        claim(20, 0, "0-99");
+        let at = |slot| (1..=21).map(|version| ownership.at(slot, version)).collect::<Vec<_>>();
+        let told: Vec<i8> = at(60).iter().map(|o| o.map_or(-1, |o| o as i8)).collect();
+        let expected = [0, 0, 0, 0, 0, -1, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0];
+        assert_eq!(told, expected);
+        assert!(at(10).iter().all(|owner| *owner == Some(0)));
+        assert!(at(100).iter().all(Option::is_none));
+        assert_eq!(ownership.first(60), Some((0, 2)));
+        let may = |shard, from, before| ownership.may_have_owned(60, shard, from, before);
+        assert!(may(1, 2, 10) && may(1, 5, 7) && !may(1, 2, 6) && !may(1, 20, 30));
+        assert!(!may(0, 9, 10) && may(0, 9, 11));
+    }
 }

@@ -12,6 +12,8 @@ use crate::op::{Nanos, NodeName};
 pub(in crate::checker::kvrocks) enum Acquittal {
     /// This failover deposed the node that acknowledged.
     Failover { version: u64, to: NodeName },
+    /// The slot went to another shard by the topology, and then this failover of that one came.
+    Moved { version: u64, to: NodeName },
     /// One that nobody saw may have.
     Unseen,
 }
@@ -35,15 +37,15 @@ pub(super) struct Excuses<'a, 'e> {
 }
 
 impl<'a, 'e> Excuses<'a, 'e> {
-    /// `seen`: writes, and a read that saw them.
-    pub fn new(evidence: &'e Evidence, seen: &[(Answer<'a>, Answer<'a>)]) -> Excuses<'a, 'e> {
+    /// `survived`: writes, and a read of another node that saw them.
+    pub fn new(evidence: &'e Evidence, survived: &[(Answer<'a>, Answer<'a>)]) -> Excuses<'a, 'e> {
         let mut survivors: BTreeMap<NodeName, Vec<Answer>> = BTreeMap::new();
         let shard = |answer: &Answer| evidence.shards.of(&answer.node);
-        for (write, read) in seen {
+        for (write, read) in survived {
             // A migrated slot takes its writes along by another way than replication.
             let stayed = |slot| evidence.migrations_of(slot).next().is_none();
             let same_shard = shard(write).is_some() && shard(write) == shard(read);
-            if same_shard && write.node != read.node && write.slot.is_some_and(stayed) {
+            if same_shard && write.slot.is_some_and(stayed) {
                 survivors.entry(write.node).or_default().push(*write);
             }
         }
@@ -77,10 +79,27 @@ impl<'a, 'e> Excuses<'a, 'e> {
         if unseen.map(|u| u.above + 1).any(|v| self.stranger(write, shard, v).is_none()) {
             return Ok(Acquittal::Unseen);
         }
+        if let Some(promotion) = self.moved(write, shard) {
+            return Ok(Acquittal::Moved { version: promotion.version, to: promotion.to });
+        }
         match deposed.iter().find_map(|p| self.stranger(write, shard, p.version)) {
             Some(owner) => Err(Blame::NotItsSlot { owner }),
             None => Err(Blame::NeverDeposed),
         }
+    }
+
+    /// A failover of another shard that the slot, and with it the write, had been given to before.
+    fn moved(&self, write: &Answer, shard: usize) -> Option<&Promotion> {
+        let slot = write.slot?;
+        let known = self.evidence.version_by(write.start);
+        self.evidence.promotions.all.iter().find(|promotion| {
+            let (to, version) = (promotion.shard, promotion.version);
+            let owner = self.evidence.owner_at(slot, version);
+            promotion.seen > write.start
+                && to != shard
+                && owner.is_none_or(|owner| owner == to)
+                && self.evidence.may_have_owned(slot, shard, known, version)
+        })
     }
 
     /// The other shard that owned the write's slot under this version, if one surely did.

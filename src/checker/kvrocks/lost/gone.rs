@@ -25,8 +25,8 @@ pub(super) struct Search<'a> {
     certain: Vec<Gone<'a>>,
     /// Of each of these groups all but one are gone.
     all_but_one: Vec<Vec<Gone<'a>>>,
-    /// Writes, and a read that saw them.
-    pub seen: Vec<(Answer<'a>, Answer<'a>)>,
+    /// Writes, and a read of another node that saw them.
+    pub survived: Vec<(Answer<'a>, Answer<'a>)>,
     /// Acknowledged writes and keys that are judged.
     pub acknowledged: usize,
     pub keys: usize,

@@ -55,10 +55,11 @@ impl Lab {
         self.processes.borrow_mut().insert(last, machine.start(serve));
     }
 
+    /// Of its two ZooKeeper servers the first is never there.
     pub fn start_controller(&self, last: u8) {
         let yaml = format!(
             "addr: \"10.0.0.{last}:9379\"\nstorage_type: zookeeper\n\
-             zookeeper: {{addrs: [\"10.0.0.10:2181\"]}}\n\
+             zookeeper: {{addrs: [\"10.0.0.9:2181\", \"10.0.0.10:2181\"]}}\n\
              controller: {{failover: {{ping_interval_seconds: 1, max_ping_count: 3}}}}\n"
         );
         let config = Config::parse(self.variant, &yaml).expect("sound");

@@ -22,11 +22,14 @@ pub struct Asker {
     pub is_importing: bool,
 }
 
-/// Whether a master may take writes; of meaning to the variant `lease` alone.
+/// What a master may serve; of meaning to the variants `lease` and `freeze-until-topology`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
     Held,
+    /// Reads alone.
     Over,
+    /// Nothing: since its start no controller was heard, and another may be master by now.
+    Unheard,
 }
 
 impl Cluster {
@@ -74,7 +77,9 @@ impl Cluster {
         }
         let moves_on = self.variant != NodeVariant::NoImportedSlots;
         if let Some(address) = self.migrated.get(&slot).filter(|_| moves_on) {
-            return Err(format!("MOVED {slot} {address}"));
+            // Who follows it says ASKING there, and is served.
+            let word = if self.variant == NodeVariant::AskingOnly { "ASK" } else { "MOVED" };
+            return Err(format!("{word} {slot} {address}"));
         }
         if asker.writes && self.forbidden.is_some_and(|slots| slots.contains(slot)) {
             return Err(FORBIDDEN.to_owned());
@@ -84,8 +89,9 @@ impl Cluster {
 }
 
 fn within_lease(asker: Asker, lease: Lease) -> Result<(), String> {
-    match asker.writes && lease == Lease::Over {
-        true => Err(NO_LEASE.to_owned()),
-        false => Ok(()),
+    match lease {
+        Lease::Unheard => Err(NO_LEASE.to_owned()),
+        Lease::Over if asker.writes => Err(NO_LEASE.to_owned()),
+        Lease::Over | Lease::Held => Ok(()),
     }
 }

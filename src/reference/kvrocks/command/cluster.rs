@@ -1,5 +1,7 @@
 //! `CLUSTER`: what Redis clients ask of a cluster, and what a migration's source tells its destination.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 
 use super::{lower, number};
@@ -16,7 +18,7 @@ const DOWN: &str = "CLUSTERDOWN The cluster is not initialized";
 const DISABLED: &str = "ERR Cluster mode is not enabled";
 const WRONG_NUMBER: &str = "ERR wrong number of arguments";
 
-pub fn cluster<H: Host>(node: &Node<H>, peer: &mut Peer, words: &[Bytes]) -> Value {
+pub fn cluster<H: Host>(node: &Rc<Node<H>>, peer: &mut Peer, words: &[Bytes]) -> Value {
     let subcommand = lower(&words[1]);
     if let ("keyslot", [key]) = (subcommand.as_str(), &words[2..]) {
         return Value::Int(slot_of(key).into());
@@ -55,7 +57,7 @@ fn replicas<H: Host>(node: &Node<H>, of: &str) -> Value {
     }
 }
 
-fn reset<H: Host>(node: &Node<H>) -> Value {
+fn reset<H: Host>(node: &Rc<Node<H>>) -> Value {
     let why_not = {
         let cluster = node.cluster.borrow();
         match () {
@@ -69,7 +71,8 @@ fn reset<H: Host>(node: &Node<H>) -> Value {
         return error(format!("ERR Can't reset cluster {why_not}"));
     }
     node.cluster.borrow_mut().reset();
-    told(node.keep_topology().and_then(|()| node.keep_frozen()))
+    let kept = node.keep_topology().and_then(|()| node.keep_frozen());
+    told(kept.and_then(|()| node.follow_topology().map(drop)))
 }
 
 fn import<H: Host>(node: &Node<H>, peer: &mut Peer, slots: &Bytes, state: &Bytes) -> Value {

@@ -193,6 +193,21 @@ impl Peer {
         }
     }
 
+    /// The same, if it is taken within a second.
+    pub async fn throw_within_a_second(&mut self, bytes: &[u8]) -> bool {
+        tokio::time::timeout(Duration::from_secs(1), self.throw(bytes)).await.is_ok()
+    }
+
+    /// What comes next, unasked.
+    pub async fn hear(&mut self) -> String {
+        let Some(conversation) = &mut self.0 else { return "(refused)".to_owned() };
+        match tokio::time::timeout(PATIENCE, conversation.hear()).await {
+            Ok(Some((value, _))) => told(&value),
+            Ok(None) => "(closed)".to_owned(),
+            Err(_) => "(silence)".to_owned(),
+        }
+    }
+
     pub async fn say_within(&mut self, words: &[&str], patience: Duration) -> String {
         let Some(conversation) = &mut self.0 else { return "(refused)".to_owned() };
         match tokio::time::timeout(patience, conversation.call(words)).await {

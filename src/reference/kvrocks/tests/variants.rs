@@ -30,6 +30,8 @@ async fn migrate(fleet: &Fleet) {
 fn asking_only_serves_an_imported_slot_to_those_that_ask_until_it_is_given() {
     with_fleet(NodeVariant::AskingOnly, RAW, async |fleet| {
         migrate(&fleet).await;
+        let asked = format!("-ASK 5001 {}:6666", address(2));
+        assert_eq!(fleet.ask(1, &format!("GET {KEY}")).await, asked);
         let mut peer = fleet.connect(2).await;
         assert_eq!(peer.ask(&format!("GET {KEY}")).await, moved_to(1));
         assert_eq!(peer.ask("ASKING").await, "OK");

@@ -157,3 +157,39 @@ fn a_dead_leader_is_replaced_once_its_session_has_expired() {
     })
     .unwrap();
 }
+
+/// A minute of a cluster in use under faults; every event and every line that a server wrote.
+async fn eventful(seed: u64) -> Vec<u8> {
+    let cluster = made(seed).await;
+    cluster.inspect(|world| world.record_trace());
+    let mut rng = Rng::from_seed(seed).fork("test");
+    for round in 0..8 {
+        for number in 1..=4 {
+            let words = format!("SET {} {round}", rng.below(100));
+            let node = format!("kvrocks{number}");
+            let asked = ask(&cluster, &node, &words);
+            drop(tokio::time::timeout(SECOND / 2, asked).await);
+        }
+        let victims = ["kvrocks1", "kvrocks3", "controller1"];
+        let node = NodeName::from(*rng.pick(&victims).unwrap());
+        let action = match rng.below(3) {
+            0 => Action::Kill { node },
+            1 => Action::Pause { node },
+            _ => cut(round, both_ways(&node, "zookeeper1")),
+        };
+        cluster.apply(&action).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(rng.between(500, 8_000))).await;
+        cluster.apply(&action.undo().unwrap()).await.unwrap();
+        seconds(1).await;
+        drop(cluster.view().await);
+    }
+    cluster.inspect(|world| world.trace().to_vec())
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace_to_the_byte() {
+    let first = crate::sim::run(eventful(5)).unwrap();
+    assert!(first.len() > 200_000, "{} bytes", first.len());
+    assert!(first == crate::sim::run(eventful(5)).unwrap(), "it does not repeat");
+    assert!(first != crate::sim::run(eventful(6)).unwrap(), "the seed decides nothing");
+}

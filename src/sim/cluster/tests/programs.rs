@@ -1,140 +1,18 @@
 //! Programs of our own on simulated hosts: how they begin, talk, are killed, frozen and started again.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
 use std::rc::Rc;
 
 use futures::io::{AsyncReadExt, AsyncWriteExt};
 
+use super::shout::{PORT, dial, line, say, shouting};
 use super::*;
 use crate::cluster::{Clock, Coordination, CreateMode, SessionPick};
-use crate::reference::host::{Host, Listener, within};
+use crate::reference::host::Host;
 use crate::sim::SimHost;
-use crate::sim::program::Program;
+use crate::sim::program::{Program, Running};
 
-/// Answers lines in upper case, and a few of them otherwise.
-async fn shout(host: SimHost) -> anyhow::Result<()> {
-    host.log("starting");
-    let mut listener = host.listen(PORT).await?;
-    loop {
-        let (stream, peer) = listener.accept().await?;
-        let talk = talk(host.clone(), stream, peer);
-        host.run(async move { drop(talk.await) });
-    }
-}
-
-const PORT: u16 = 6666;
 const SECOND: Duration = Duration::from_secs(1);
-
-async fn talk(host: SimHost, mut stream: SimStream, peer: SocketAddrV4) -> io::Result<()> {
-    let mut text = String::new();
-    let mut buffer = [0; 64];
-    loop {
-        let length = stream.read(&mut buffer).await?;
-        if length == 0 {
-            return Ok(());
-        }
-        text.push_str(&String::from_utf8_lossy(&buffer[..length]));
-        while let Some((line, rest)) = text.split_once('\n') {
-            let answer = answer(&host, peer, line).await;
-            stream.write_all(format!("{answer}\n").as_bytes()).await?;
-            text = rest.to_owned();
-        }
-    }
-}
-
-async fn answer(host: &SimHost, peer: SocketAddrV4, line: &str) -> String {
-    match line.split_once(' ').unwrap_or((line, "")) {
-        ("who", "") => peer.to_string(),
-        ("wall", "") => host.wall_ms().to_string(),
-        ("sleep", ms) => {
-            let before = host.monotonic();
-            host.sleep(Duration::from_millis(ms.parse().unwrap_or(0))).await;
-            (host.monotonic() - before).as_millis().to_string()
-        }
-        ("keep", text) => {
-            host.disk().append("notes", text.as_bytes()).expect("a disk");
-            "kept".to_owned()
-        }
-        ("notes", "") => {
-            let notes = host.disk().read("notes").expect("a disk");
-            String::from_utf8(notes.unwrap_or_default()).expect("text")
-        }
-        ("ask", address) => match relay(host, address.parse().expect("an address")).await {
-            Ok(answer) => answer,
-            Err(error) => error.kind().to_string(),
-        },
-        ("lock", server) => lock(host.clone(), server.parse().expect("an address")).await,
-        ("luck", purpose) => host.chance(purpose).below(1 << 40).to_string(),
-        ("port", port) => match host.listen(port.parse().expect("a port")).await {
-            Ok(_listener) => "free".to_owned(),
-            Err(error) => error.kind().to_string(),
-        },
-        ("log", text) => {
-            host.log(text);
-            "logged".to_owned()
-        }
-        _ => line.to_uppercase(),
-    }
-}
-
-/// Asks another node within two seconds.
-async fn relay(host: &SimHost, to: SocketAddrV4) -> io::Result<String> {
-    let asked = async {
-        let mut stream = host.connect(to).await?;
-        stream.write_all(b"hello\n").await?;
-        line(&mut stream).await
-    };
-    within(host, 2 * SECOND, asked).await.unwrap_or(Err(io::ErrorKind::TimedOut.into()))
-}
-
-/// Keeps an ephemeral znode for as long as the process and its session live.
-async fn lock(host: SimHost, server: SocketAddrV4) -> String {
-    let session = match host.coordinate(server, Duration::from_secs(6)).await {
-        Ok(session) => session,
-        Err(error) => return error.to_string(),
-    };
-    let made = session.create("/lock", b"mine", CreateMode::Ephemeral).await;
-    let keeper = host.clone();
-    host.run(async move {
-        let state = session.state();
-        let state = session.changed(state).await;
-        keeper.log(&format!("session {state:?}"));
-        session.changed(state).await;
-    });
-    made.map_or_else(|error| error.to_string(), |_| format!("locked by {}", host.wall_ms()))
-}
-
-async fn line(stream: &mut SimStream) -> io::Result<String> {
-    let mut text = Vec::new();
-    let mut byte = [0];
-    loop {
-        match stream.read(&mut byte).await? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            _ if byte == *b"\n" => return Ok(String::from_utf8_lossy(&text).into_owned()),
-            _ => text.push(byte[0]),
-        }
-    }
-}
-
-/// One ZooKeeper server and so many nodes that shout.
-pub async fn shouting(nodes: usize, seed: u64) -> SimCluster {
-    let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(seed));
-    spec.services.insert(Role::Kvrocks, nodes);
-    let program: Program = Rc::new(|host| Box::pin(shout(host)));
-    let cluster = SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap();
-    seconds(5).await;
-    cluster
-}
-
-pub async fn dial(cluster: &SimCluster, node: &str) -> SimStream {
-    cluster.dial(&node.into(), PORT).await.unwrap()
-}
-
-pub async fn say(stream: &mut SimStream, words: &str) -> io::Result<String> {
-    stream.write_all(format!("{words}\n").as_bytes()).await?;
-    line(stream).await
-}
 
 async fn ask(cluster: &SimCluster, node: &str, words: &str) -> String {
     say(&mut dial(cluster, node).await, words).await.unwrap()
@@ -168,6 +46,21 @@ fn a_program_answers_clients_and_other_programs() {
             ask(&cluster, "kvrocks1", "luck y").await,
             ask(&cluster, "kvrocks2", "luck y").await
         );
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_half_closed_stream_still_brings_answers() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        let mut stream = dial(&cluster, "kvrocks1").await;
+        stream.write_all(b"sleep 500\nhello\n").await.unwrap();
+        stream.close().await.unwrap();
+        assert_eq!(stream.write(b"x").await.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(line(&mut stream).await.unwrap(), "500");
+        assert_eq!(line(&mut stream).await.unwrap(), "HELLO");
+        assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
     })
     .unwrap();
 }
@@ -372,25 +265,78 @@ fn a_program_s_lines_are_told_to_who_looks_out_for_them() {
     .unwrap();
 }
 
+fn alone(program: impl Fn(SimHost) -> Running + 'static) -> SimCluster {
+    let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(1));
+    spec.services.insert(Role::Kvrocks, 1);
+    let program: Program = Rc::new(program);
+    SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap()
+}
+
 #[test]
 fn a_program_that_fails_is_down_and_says_why() {
     crate::sim::run(async {
-        let mut spec = SimSpec::ensemble(1, Variant::AsShipped, Rng::from_seed(1));
-        spec.services.insert(Role::Kvrocks, 1);
-        let program: Program = Rc::new(|host: SimHost| {
+        let cluster = alone(|host: SimHost| {
             Box::pin(async move {
-                host.run(async { std::future::pending().await });
+                host.run(std::future::pending());
                 anyhow::bail!("no room")
             })
         });
-        let cluster = SimCluster::start_with(&spec, Role::Kvrocks, &program).unwrap();
         seconds(3).await;
         let seen = cluster.view().await.nodes[&node("kvrocks1")].clone();
-        assert_eq!(seen.state, NodeState::Down);
+        assert_eq!((seen.state, seen.role), (NodeState::Down, Role::Kvrocks));
         assert_eq!(seen.detail, "down: failed: no room");
-        assert_eq!(seen.role, Role::Kvrocks);
         assert!(cluster.dial(&node("kvrocks1"), PORT).await.is_err());
-        assert_eq!(Ipv4Addr::new(10, 0, 0, 101), cluster.topology().nodes[1].address);
+        let ill = cluster.risen().await.map(drop).unwrap_err().to_string();
+        assert_eq!(ill, "the simulated cluster never got well: kvrocks1: down: failed: no room");
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_world_that_breaks_says_so() {
+    crate::sim::run(async {
+        let cluster = alone(|host: SimHost| {
+            Box::pin(async move {
+                host.sleep(SECOND).await;
+                panic!("on purpose")
+            })
+        });
+        let trouble = tokio::time::timeout(5 * SECOND, cluster.trouble()).await;
+        assert!(trouble.unwrap().contains("panicked"));
+        let lost = session_at(&cluster).await;
+        assert!(lost.contains("the simulation has ended"), "{lost}");
+    })
+    .unwrap();
+}
+
+async fn session_at(cluster: &SimCluster) -> String {
+    let session = cluster.connect(&node("zookeeper1"), SECOND).await;
+    session.map(drop).unwrap_err().to_string()
+}
+
+#[test]
+fn interposers_at_zookeeper_act_on_sessions_of_programs() {
+    crate::sim::run(async {
+        let cluster = shouting(1, 1).await;
+        prepare(&cluster, [tap("zookeeper1", Side::Inbound, 2181, &["kvrocks1"])]).await;
+        let mine = session(&cluster, "zookeeper1").await;
+        let rule = crate::cluster::MessageRule {
+            pattern: "zookeeper create /lock".parse().unwrap(),
+            form: crate::cluster::Form::Close,
+            nth: 1,
+            times: Some(1),
+            delay: None,
+        };
+        let at = tap("zookeeper1", Side::Inbound, 2181, &["kvrocks1"]);
+        installed(&cluster, &interpose(1, at, Effect::Message(rule))).await;
+        let lost = mine.create("/lock", b"", CreateMode::Ephemeral).await;
+        assert!(lost.is_ok(), "clients pass");
+        mine.delete("/lock", None).await.unwrap();
+        assert_eq!(ask(&cluster, "kvrocks1", "lock 10.0.0.1:2181").await, "connection loss");
+        assert!(mine.exists("/lock").await.unwrap().is_some(), "it was done all the same");
+        let seen = cluster.observed().await.message.unwrap();
+        assert!(seen.applied && seen.connection.starts_with("10.0.0.101:"), "{seen:?}");
+        assert!(seen.connection.ends_with("→10.0.0.1:2181"), "{seen:?}");
     })
     .unwrap();
 }

@@ -32,19 +32,25 @@ fn search_key<'a>(
     };
     search.acknowledged += acknowledged.len();
     search.keys += 1;
+    let written: FxHashMap<i64, Answer> = acknowledged.iter().copied().collect();
     // For each element the last read that saw it.
     let mut seen: FxHashMap<i64, Answer> = FxHashMap::default();
+    let mut elsewhere: FxHashMap<i64, Answer> = FxHashMap::default();
     for reading in &collection.readings {
         for value in &reading.values {
             let known = seen.entry(*value).or_insert(reading.answer);
             if known.end < reading.answer.end {
                 *known = reading.answer;
             }
+            if written.get(value).is_some_and(|write| write.node != reading.answer.node) {
+                elsewhere.entry(*value).or_insert(reading.answer);
+            }
         }
     }
+    let survived = elsewhere.into_iter().map(|(value, read)| (written[&value], read));
+    search.survived.extend(survived);
     for (value, write) in acknowledged {
         let sight = seen.get(value);
-        search.seen.extend(sight.map(|read| (*write, *read)));
         let lacks =
             write.end < last.answer.start && sight.is_none_or(|read| read.end < last.answer.start);
         if lacks {

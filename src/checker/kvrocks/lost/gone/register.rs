@@ -21,8 +21,10 @@ pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, search: &mut Search<'
             continue;
         }
         let sights = Sights::of(register);
-        for (value, write) in &acknowledged {
-            search.seen.extend(sights.last(*value).map(|read| (*write, read)));
+        for (read, value) in &register.reads {
+            let write = value.and_then(|value| register.written.get(&value)?.answer);
+            let elsewhere = write.filter(|write| write.node != read.node);
+            search.survived.extend(elsewhere.map(|write| (write, *read)));
         }
         let last = register.reads.iter().filter(|(read, _)| read.start >= drain);
         let last = last.max_by_key(|(read, _)| read.start).filter(|_| !register.is_ambiguous);
