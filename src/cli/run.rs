@@ -136,7 +136,9 @@ impl From<PlayError> for Broken {
         match error {
             PlayError::Options(_) => Broken::usage(error),
             PlayError::Prepare(_) | PlayError::Bootstrap(_) => Broken::infrastructure(error),
-            PlayError::Interrupted => Broken { code: exit::INTERRUPTED, message: error.to_string() },
+            PlayError::Interrupted => {
+                Broken { code: exit::INTERRUPTED, message: error.to_string() }
+            }
         }
     }
 }
