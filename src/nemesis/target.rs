@@ -56,16 +56,19 @@ pub enum Party {
     Receiver,
     /// The node at which the event was seen: a log's, a message's, a view's, an operation's.
     Seen,
+    /// One random master (or leader) of the receiver's service that has no part in the message.
+    Bystander,
 }
 
 impl Party {
-    const ALL: [Party; 3] = [Party::Sender, Party::Receiver, Party::Seen];
+    const ALL: [Party; 4] = [Party::Sender, Party::Receiver, Party::Seen, Party::Bystander];
 
     pub fn name(self) -> &'static str {
         match self {
             Party::Sender => "sender",
             Party::Receiver => "receiver",
             Party::Seen => "seen",
+            Party::Bystander => "bystander",
         }
     }
 }
@@ -91,7 +94,7 @@ const REPLICA: Target = Target::Of(Pick::Follower, Some(Role::Kvrocks));
 /// What a target is, for errors.
 pub const TARGETS: &str = "all, one, minority, majority, leader or follower (of one role: \
                            `one:kvrocks`), a role, a node, master, replica; or with `when` sender, \
-                           receiver or seen";
+                           receiver, bystander or seen";
 
 impl Target {
     pub const ALL: Target = Target::Of(Pick::All, None);

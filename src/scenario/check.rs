@@ -154,11 +154,11 @@ fn absent<'a>(fault: &'a Fault, topology: &Topology) -> Option<&'a Target> {
     })
 }
 
-/// A fault that cannot be planned while all nodes serve and one leads can never be planned.
+/// A fault that cannot be planned while all nodes serve and lead as they should can never be planned.
 fn plan_in_health(fault: &Fault, roster: Roster) -> Result<(), String> {
     let topology = roster.topology;
     let seen = |node: &Node| {
-        let leads = topology.with_role(node.role).next() == Some(node);
+        let leads = leads_in_health(node, topology);
         (node.name, NodeView { leads, ..NodeView::new(node.role, NodeState::Serving, "") })
     };
     let view = View { nodes: topology.nodes.iter().map(seen).collect() };
@@ -167,8 +167,17 @@ fn plan_in_health(fault: &Fault, roster: Roster) -> Result<(), String> {
     fault.plan(FaultId(1), &moment, &mut Rng::from_seed(0)).map(|_| ())
 }
 
-/// An event at one of the nodes that a trigger watches; of messages, sent by another node, best of the
-/// same role.
+/// Of data nodes every other one is a master, of others the first one leads.
+fn leads_in_health(node: &Node, topology: &Topology) -> bool {
+    let mut own = topology.with_role(node.role);
+    match node.role.elects() {
+        true => own.next() == Some(node),
+        false => own.position(|other| other == node).is_some_and(|at| at.is_multiple_of(2)),
+    }
+}
+
+/// An event at one of the nodes that a trigger watches; of messages, sent by another node, best by one
+/// of the same role that leads.
 fn cause_in_health(when: &When, roster: Roster) -> Cause {
     let watched = watched_nodes(when, roster);
     let hears = |name: &NodeName| match (&when.message, roster.role_of(name)) {
@@ -177,7 +186,8 @@ fn cause_in_health(when: &When, roster: Roster) -> Cause {
     };
     let node = watched.into_iter().find(hears);
     let own = node.and_then(|name| roster.role_of(&name));
-    let others = || roster.topology.nodes.iter().filter(|other| Some(other.name) != node);
-    let peer = others().find(|other| Some(other.role) == own).or_else(|| others().next());
+    let others = roster.topology.nodes.iter().filter(|other| Some(other.name) != node);
+    let peer = others
+        .min_by_key(|other| (Some(other.role) != own, !leads_in_health(other, roster.topology)));
     Cause { sender: peer.map(|peer| peer.name), ..Cause::now(0, "").at(node) }
 }

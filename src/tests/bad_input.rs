@@ -153,9 +153,9 @@ fn a_flaw_in_a_nemesis_is_told_with_file_line_and_field() {
             zookeeper/register --nemesis unknown-fault
               nemesis/unknown-fault.yaml:4: faults[1].fault: unknown variant `kil`, expected one of `partition`, `kill`, `stop`, `pause`, `crash`, `sever`, `resign`, `throttle`, `message`, `toxic`, `clock`, `expire-session`; did you mean `kill`?; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis bad-target
-              nemesis/bad-target.yaml:4: faults[1].target: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; found `zoo keeper`; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/bad-target.yaml:4: faults[1].target: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver, bystander or seen; found `zoo keeper`; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis no-target
-              nemesis/no-target.yaml:4: field `target`: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/no-target.yaml:4: field `target`: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver, bystander or seen; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis kill,bad-duration
               nemesis/bad-duration.yaml:4: faults[1].for: expected a duration such as 500ms, 10s or 1m 30s, found `two seconds`; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis overlapping
@@ -204,7 +204,7 @@ fn names_and_targets_that_are_not_there_suggest_near_ones() {
             zookeeper/register --nemesis partition-one,kill:zookeeper3 --nodes zookeeper=2
               --nemesis kill:zookeeper3: the topology of zookeeper/register has no `zookeeper3`; aim at one of its nodes, zookeeper1, zookeeper2, or change their number with --nodes
             zookeeper/register --nemesis kill:
-              --nemesis kill:: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; found ``
+              --nemesis kill:: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver, bystander or seen; found ``
             zookeeper/register --nemesis partition-halves:zookeeper1
               --nemesis partition-halves:zookeeper1: this nemesis picks its own nodes and cannot be aimed; leave the aim out
         "#]],

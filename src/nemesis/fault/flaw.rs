@@ -138,7 +138,7 @@ impl Fault {
         for party in self.parties() {
             let (has, of) = match (&self.when, party) {
                 (None, _) => (false, "a fault that waits for one; expected `when`"),
-                (Some(when), Party::Sender | Party::Receiver) => {
+                (Some(when), Party::Sender | Party::Receiver | Party::Bystander) => {
                     (when.message.is_some(), "a message; expected `when: { message: … }`")
                 }
                 (Some(when), Party::Seen) => (

@@ -108,6 +108,10 @@ fn target(target: &Target) -> String {
         Target::Of(pick, role) => (pick, role),
         Target::Cause(Party::Sender) => return "the node that sent the message".into(),
         Target::Cause(Party::Receiver) => return "the node that the message came to".into(),
+        Target::Cause(Party::Bystander) => {
+            return "one random master, or leader, of that service with no part in the message"
+                .into();
+        }
         Target::Cause(Party::Seen) => return "the node at which the event was seen".into(),
         Target::Clients => return "the clients".into(),
         Target::Node(_) => return "this node".into(),

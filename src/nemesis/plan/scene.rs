@@ -56,8 +56,8 @@ impl Scene<'_> {
             Target::Cause(party) => Some(self.party(*party)?),
             _ => None,
         };
-        let fits = |name: &NodeName| match party {
-            Some(party) => *name == party,
+        let fits = |name: &NodeName| match &party {
+            Some(party) => party.contains(name),
             None => self.plays(target, name),
         };
         let fitting: Vec<NodeName> =
@@ -101,20 +101,34 @@ impl Scene<'_> {
         }
     }
 
-    /// The node that had this part in what made the fault begin.
-    fn party(&self, party: Party) -> Result<NodeName, String> {
+    /// The node, or all that could be it, that had this part in what made the fault begin.
+    fn party(&self, party: Party) -> Result<Vec<NodeName>, String> {
         let name = party.name();
         let Some(cause) = self.cause else {
             return Err(format!("nothing but the clock made it begin, so there is no {name}"));
         };
-        let node = match party {
-            Party::Sender => cause.sender,
-            Party::Receiver | Party::Seen => cause.node,
+        match party {
+            Party::Sender => {
+                let sender = cause.sender.map(|sender| vec![sender]);
+                sender.ok_or_else(|| format!("no node sent it: {}", cause.by))
+            }
+            Party::Receiver | Party::Seen => {
+                let node = cause.node.map(|node| vec![node]);
+                node.ok_or_else(|| format!("it was seen at no node: {}", cause.by))
+            }
+            Party::Bystander => Ok(self.bystanders(cause)),
+        }
+    }
+
+    fn bystanders(&self, cause: &Cause) -> Vec<NodeName> {
+        let role = cause.node.and_then(|node| self.roster.role_of(&node));
+        let is_none = |name: &NodeName| {
+            Some(*name) != cause.node
+                && Some(*name) != cause.sender
+                && self.roster.role_of(name) == role
+                && self.view.nodes.get(name).is_some_and(|seen| seen.leads)
         };
-        node.ok_or_else(|| match party {
-            Party::Sender => format!("no node sent it: {}", cause.by),
-            Party::Receiver | Party::Seen => format!("it was seen at no node: {}", cause.by),
-        })
+        self.names().into_iter().filter(is_none).collect()
     }
 
     fn is_up(&self, name: &NodeName) -> bool {
@@ -187,7 +201,8 @@ pub fn both_ways(some: &[NodeName], others: &[NodeName]) -> BTreeSet<Link> {
 /// How many nodes a target picks of so many; `None`: all that fit.
 fn size(target: &Target, count: usize) -> Option<usize> {
     match target {
-        Target::Of(Pick::One | Pick::Follower | Pick::Master, _) => Some(1),
+        Target::Of(Pick::One | Pick::Follower | Pick::Master, _)
+        | Target::Cause(Party::Bystander) => Some(1),
         Target::Of(Pick::Minority, _) => Some(count.div_ceil(2).saturating_sub(1)),
         Target::Of(Pick::Majority, _) => Some(count / 2 + 1),
         Target::Of(Pick::All | Pick::Leader, _)
@@ -220,6 +235,7 @@ fn nobody(target: &Target, roster: Roster) -> String {
             let part = if role.elects() { "follower" } else { "replica" };
             format!("no {role} node serves as a {part} now")
         }
+        Target::Cause(Party::Bystander) => "every master has a part in the message".into(),
         other => format!("no node fits the target `{other}`"),
     }
 }

@@ -63,11 +63,11 @@ fn fields_that_a_kind_lacks_or_does_not_take() {
             zookeeper/register --nemesis foreign
               nemesis/foreign.yaml:3: field `shape`: kill takes no `shape`, only partition does; it takes target, and like every fault after, for, every, jitter, when, pace and weight; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis clients
-              nemesis/clients.yaml:3: field `target`: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/clients.yaml:3: field `target`: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver, bystander or seen; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis both-aims
               nemesis/both-aims.yaml:3: field `link`: expected a `target` or a `link`, found both; leave one out; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis no-aim
-              nemesis/no-aim.yaml:3: field `target`: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen; or a link such as follower->leader in `link`; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/no-aim.yaml:3: field `target`: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver, bystander or seen; or a link such as follower->leader in `link`; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis no-link
               nemesis/no-link.yaml:3: field `link`: expected a link such as follower->leader or clients<->leader; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis astray-link
@@ -358,7 +358,7 @@ fn faults_that_contradict_each_other_or_fit_no_cluster_of_this_size() {
             zookeeper/register --nemesis lag-leader
               --nemesis lag-leader: this nemesis picks its own nodes and cannot be aimed; leave the aim out
             zookeeper/register --nemesis kill:clients
-              --nemesis kill:clients: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver or seen
+              --nemesis kill:clients: clients are an end of links only, as in `link: clients<->leader`; expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver, bystander or seen
             zookeeper/register --nemesis skew-bmup
               there is no nemesis `skew-bmup`; did you mean `skew-bump`?; `stormglass list nemeses` shows all
             zookeeper/register --nemesis reply-los-leader

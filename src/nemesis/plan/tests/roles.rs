@@ -138,6 +138,25 @@ fn parties_of_the_event_are_who_they_were() {
     assert_eq!((cut_links(&plan), plan.targets), (links(&expected), vec!["kvrocks3".into()]));
 }
 
+#[test]
+fn a_bystander_is_a_master_with_no_part_in_the_message() {
+    let message = |sender: &str, receiver: &str| Cause {
+        sender: Some(sender.into()),
+        ..Cause::now(5, "cluster import 12 0").at(Some(receiver.into()))
+    };
+    let kill = "{ fault: kill, target: bystander, for: 1s }";
+    let to_replica = message("kvrocks1", "kvrocks4");
+    for seed in 0..SEEDS {
+        let plan = planned(kill, Some(&to_replica), seed).expect("a third");
+        assert_eq!(plan.targets, [NodeName::from("kvrocks3")]);
+    }
+    let both = message("kvrocks1", "kvrocks3");
+    assert_eq!(
+        planned(kill, Some(&both), 1).unwrap_err(),
+        "every master has a part in the message"
+    );
+}
+
 fn cut_links(plan: &Plan) -> BTreeSet<Link> {
     super::cut(plan).clone()
 }
