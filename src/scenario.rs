@@ -231,6 +231,7 @@ mod tests {
                     Err(error) if workload.starts_with("zookeeper/") => {
                         let told = error.to_string();
                         let is_of_another = told.contains("has no `kvrocks`")
+                            || told.contains("has no `master`")
                             || told.contains("has no `controller`")
                             || told.contains("has no `leader:kvrocks`")
                             || told.contains("no node here speaks resp");

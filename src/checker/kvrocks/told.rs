@@ -26,9 +26,18 @@ pub(super) fn document(version: u64, mark: Option<(u16, usize)>) -> String {
 /// One shard of a document.
 pub(super) fn part(master: &str, replica: &str, slots: &str, mark: Option<(u16, usize)>) -> String {
     let mark = mark.map_or(String::new(), |(slot, target)| {
-        format!(r#","migrating":{{"slot":"{slot}","target":{target}}}"#)
+        format!(r#","migrating_slot":"{slot}","target_shard_index":{target}"#)
     });
-    format!(r#"{{"master":"{master}","replicas":["{replica}"],"slots":"{slots}"{mark}}}"#)
+    let nodes = [(master, "master"), (replica, "slave")].map(|(name, role)| node(name, role));
+    let ranges = slots.split(',').filter(|range| !range.is_empty());
+    let ranges: Vec<String> = ranges.map(|range| format!("{range:?}")).collect();
+    let (nodes, ranges) = (nodes.join(","), ranges.join(","));
+    format!(r#"{{"nodes":[{nodes}],"slot_ranges":[{ranges}]{mark}}}"#)
+}
+
+/// One node of a document.
+pub(super) fn node(name: &str, role: &str) -> String {
+    format!(r#"{{"addr":"{name}:6666","role":"{role}"}}"#)
 }
 
 /// Compares what a checker finds, all of it, with what is expected.

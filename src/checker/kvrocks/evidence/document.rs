@@ -70,7 +70,7 @@ mod tests {
         Document::read(&history(&format!("1 0 ok topology {json}")).events()[0].value)
     }
 
-    const BARE: &str = r#"{"version":2,"shards":[{"master":"kvrocks1","replicas":["kvrocks5","kvrocks2"],"slots":"0-8191","migrating":{"slot":"130","target":1}},{"master":"kvrocks3","replicas":[],"slots":"8192-16383"}]}"#;
+    const BARE: &str = r#"{"version":2,"shards":[{"nodes":[{"addr":"kvrocks1:6666","role":"master"},{"addr":"kvrocks5:6666","role":"slave"},{"addr":"kvrocks2:6666","role":"slave"}],"slot_ranges":["0-8191"],"migrating_slot":"130","target_shard_index":1},{"nodes":[{"addr":"kvrocks3:6666","role":"master"}],"slot_ranges":["8192-16383"]}]}"#;
 
     #[test]
     fn a_document_is_read_bare_and_beside_other_results() {

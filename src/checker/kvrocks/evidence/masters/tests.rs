@@ -96,7 +96,10 @@ fn a_node_that_says_its_old_role_under_its_new_version_is_not_believed_once_it_s
 #[test]
 fn documents_tell_masters_and_the_time_before_which_nothing_had_begun() {
     let document = |version: u64, masters: [&str; 2]| {
-        let part = |master: &str| format!(r#"{{"master":"{master}","replicas":[],"slots":""}}"#);
+        let part = |master: &str| {
+            let master = crate::checker::kvrocks::told::node(master, "master");
+            format!(r#"{{"nodes":[{master}],"slot_ranges":[]}}"#)
+        };
         format!(r#"{{"version":{version},"shards":[{}]}}"#, masters.map(part).join(","))
     };
     check(
