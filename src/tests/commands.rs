@@ -319,7 +319,9 @@ fn the_catalogue_of_the_current_folder_wins() {
         "# A nap.\nfaults:\n  - { fault: pause, target: one, after: 1s, for: 2s, every: 4s }\n",
     );
     let listed = folder.run("list workloads").out;
-    assert!(listed.contains("zookeeper/register              Shadowed."), "{listed}");
+    let shadowed =
+        |line: &str| line.starts_with("zookeeper/register ") && line.ends_with(" Shadowed.");
+    assert!(listed.lines().any(shadowed), "{listed}");
     assert!(folder.run("list nemeses").out.contains("nap "), "a new one");
     let described = folder.run("describe zookeeper/register").out;
     assert!(described.contains("workloads/zookeeper/register.yaml:\n"), "{described}");

@@ -156,6 +156,9 @@ impl Default for OperatorOptions {
     }
 }
 
+/// Data that the slots of a workload may be filled with, altogether.
+const MOST_FILLER_KIB: u64 = 256 << 10;
+
 impl KvrocksOptions {
     pub fn check(&self) -> Result<(), OptionError> {
         let wrong = |field, expected, found: u64| Err(OptionError::new(field, expected, found));
@@ -181,6 +184,11 @@ impl KvrocksOptions {
         if let Some(slots) = self.slots {
             if !(1..=64).contains(&slots.count) {
                 return wrong("count", "1 to 64 slots", slots.count.into());
+            }
+            // Every node of a shard holds it, and migrations hold it once more.
+            let filler = u64::from(slots.count) * u64::from(slots.filler_kib);
+            if filler > MOST_FILLER_KIB {
+                return wrong("filler_kib", "at most 262144 KiB in all slots together", filler);
             }
             if slots.filler_kib > 64 << 10 {
                 return wrong("filler_kib", "at most 65536 KiB a slot", slots.filler_kib.into());
@@ -275,6 +283,7 @@ mod tests {
             ("clients: {follow: 0}", "`clients`"),
             ("slots: {count: 0}", "`count`"),
             ("slots: {count: 1, filler_kib: 65537}", "`filler_kib`"),
+            ("slots: {count: 64, filler_kib: 8192}", "`filler_kib`"),
             ("operators: {each: 101}", "`each`"),
             ("operators: {migrate: 1}", "`migrate`"),
             ("operators: {every: 0s}", "`every`"),
