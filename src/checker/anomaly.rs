@@ -51,33 +51,6 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "the faults were healed, and the cluster did not serve all clients in time",
     ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
-    kind("topology-went-back", "a topology was replaced by an older or by another of its version"),
-    kind(
-        "lost-migration",
-        "a migration was accepted, and the topology that marked it was overwritten",
-    ),
-    kind(
-        "redirect-loop",
-        "nodes sent clients in a circle for too long while no fault was in force",
-    ),
-    kind(
-        "stuck-migration",
-        "a migration neither ended nor failed in time while no fault was in force",
-    ),
-    kind("stuck-slot", "writes to a slot were refused for its migration for too long"),
-    kind("starved-failover", "a dead master had no successor in time, for its controllers changed"),
-    after(LOSS, "replica-divergence", "at the end a replica did not hold what its master held"),
-    after(LOSS, "incompatible-order", "two reads of a list disagree on the order of its elements"),
-    after(LOSS, "duplicate-element", "an element that was added once was read twice"),
-    kind("unwritten-element", "an element was read that nobody can have added by then"),
-    kind(
-        "torn-transaction",
-        "a transaction did not see what it had itself appended or read before",
-    ),
-    after(LOSS, "duplicate-count", "two increments of a counter answered the same count"),
-    after(LOSS, "impossible-count", "a counter showed more, or less, than can have been counted"),
-    after(LOSS, "two-holders", "two clients held a lock at the same time"),
-    after(LOSS, "stale-token", "a fencing token came back, or a write with an older one was taken"),
 ];
 
 /// Whether an anomaly of kind `found` is one of kind `expected`: the same, or a clear case of it.
