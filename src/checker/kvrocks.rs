@@ -25,6 +25,7 @@ mod terms;
 mod tests;
 #[cfg(test)]
 mod told;
+mod unjudged;
 mod wording;
 
 pub(super) use answers::Answer;
@@ -108,6 +109,15 @@ pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
     if let Some(KvrocksObject::Register(model)) = &checks.object {
         let shards = checks.shards.clone();
         checkers.push(Box::new(Linearizability::per_term(model.clone(), shards)));
+    }
+    let unjudged = match &checks.object {
+        Some(KvrocksObject::List) => Some("the order and the transactions of lists"),
+        Some(KvrocksObject::Counter) => Some("the count of counters"),
+        Some(KvrocksObject::Lock { .. }) => Some("that a lock has one holder"),
+        Some(KvrocksObject::Register(_) | KvrocksObject::Set) | None => None,
+    };
+    if let Some(what) = unjudged {
+        checkers.push(Box::new(unjudged::Unjudged(what)));
     }
     checkers
 }
