@@ -189,7 +189,7 @@ fn whatever_is_done_and_taken_back_leaves_cluster_and_host_as_they_were() {
         for kind in KINDS {
             let (tried, installed) = storm.tally[kind];
             assert!(installed >= EACH, "{kind}: {installed}");
-            assert!(installed * 2 >= tried, "{kind}: {installed} of {tried} installed");
+            assert!(installed * 10 >= tried * 8, "{kind}: {installed} of {tried} installed");
         }
         drop((working, storm));
         let cluster = Rc::into_inner(cluster).expect("nobody else holds it");
