@@ -18,7 +18,7 @@ pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
 pub use availability::Availability;
 pub use compose::{Composed, compose};
 pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};
-pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers};
+pub use kvrocks::{KvrocksChecks, KvrocksObject, kvrocks_checkers};
 pub use linearizability::Linearizability;
 pub use model::{Model, RegisterModel, UnknownModel};
 pub use recovery::Recovery;

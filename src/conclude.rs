@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::checker::{
-    Availability, Budget, Case, Checker, Finding, KvrocksBounds, KvrocksChecks, KvrocksObject,
-    Linearizability, Recovery, RegisterModel, Stats, WellFormed, compose, count_operations, judge,
-    kvrocks_checkers,
+    Availability, Budget, Case, Checker, Finding, KvrocksChecks, KvrocksObject, Linearizability,
+    Recovery, RegisterModel, Stats, WellFormed, compose, count_operations, judge, kvrocks_checkers,
 };
 use crate::cluster::Role;
 use crate::history::History;
@@ -76,14 +75,9 @@ fn kvrocks_checks(scenario: &Scenario, kvrocks: &Kvrocks) -> KvrocksChecks {
         DataKind::Append => KvrocksObject::List,
         DataKind::Set => KvrocksObject::Set,
         DataKind::Counter => KvrocksObject::Counter,
-        DataKind::Lock => KvrocksObject::Lock { ttl: kvrocks.options().lock.ttl.nanos() },
+        DataKind::Lock => KvrocksObject::Lock,
     };
-    let recover_within = scenario.workload.recover_within.nanos();
-    KvrocksChecks {
-        shards: kvrocks.shards(&scenario.topology()),
-        object: Some(object),
-        bounds: KvrocksBounds { recover_within, ..KvrocksBounds::default() },
-    }
+    KvrocksChecks { shards: kvrocks.shards(&scenario.topology()), object: Some(object) }
 }
 
 /// Each nemesis once: all that those of one name did is one summary.

@@ -33,7 +33,7 @@ pub(super) use evidence::Evidence;
 pub(super) use terms::Terms;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};
-use crate::op::{Nanos, NodeName, SECOND};
+use crate::op::NodeName;
 
 /// What the keys of a workload hold, and so what its clients rely on.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,43 +47,13 @@ pub enum KvrocksObject {
     /// `incr`, answering the new count, and `read`.
     Counter,
     /// `acquire` (answering a token), `release` and `store` (of `[token, value]`).
-    Lock {
-        /// For how long a lock is taken.
-        ttl: Nanos,
-    },
+    Lock,
 }
 
 impl KvrocksObject {
     /// What is written stays until something else is written. Locks are meant to be lost in time.
     fn is_kept(&self) -> bool {
-        !matches!(self, KvrocksObject::Lock { .. })
-    }
-}
-
-/// How long what passes by itself may take while no fault is in force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KvrocksBounds {
-    /// From the start of recover until each slot takes writes again.
-    pub recover_within: Nanos,
-    /// Redirections in a circle.
-    pub redirect_within: Nanos,
-    /// Writes to one slot refused for its migration (TRYAGAIN).
-    pub refuse_within: Nanos,
-    /// A migration's mark in the topology.
-    pub migrate_within: Nanos,
-    /// A dead master without a successor, faults or not, if controllers changed meanwhile.
-    pub failover_within: Nanos,
-}
-
-impl Default for KvrocksBounds {
-    fn default() -> KvrocksBounds {
-        KvrocksBounds {
-            recover_within: 60 * SECOND,
-            redirect_within: 10 * SECOND,
-            refuse_within: 10 * SECOND,
-            migrate_within: 60 * SECOND,
-            failover_within: 20 * SECOND,
-        }
+        !matches!(self, KvrocksObject::Lock)
     }
 }
 
@@ -94,7 +64,6 @@ pub struct KvrocksChecks {
     pub shards: Vec<Vec<NodeName>>,
     /// `None` where clients only change the topology.
     pub object: Option<KvrocksObject>,
-    pub bounds: KvrocksBounds,
 }
 
 /// The checkers of a kvrocks scenario, beside those of every scenario.
@@ -113,7 +82,7 @@ pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
     let unjudged = match &checks.object {
         Some(KvrocksObject::List) => Some("the order and the transactions of lists"),
         Some(KvrocksObject::Counter) => Some("the count of counters"),
-        Some(KvrocksObject::Lock { .. }) => Some("that a lock has one holder"),
+        Some(KvrocksObject::Lock) => Some("that a lock has one holder"),
         Some(KvrocksObject::Register(_) | KvrocksObject::Set) | None => None,
     };
     if let Some(what) = unjudged {

@@ -34,8 +34,7 @@ fn plan(object: KvrocksObject, rng: &mut Rng) -> Plan {
 }
 
 fn findings(simulated: &Simulated, object: &KvrocksObject) -> Vec<Finding> {
-    let checks =
-        KvrocksChecks { shards: shards(), object: Some(object.clone()), ..Default::default() };
+    let checks = KvrocksChecks { shards: shards(), object: Some(object.clone()) };
     let mut checkers = kvrocks_checkers(&checks);
     checkers.iter_mut().map(|c| c.finish(&simulated.history, &Budget::UNBOUNDED)).collect()
 }
@@ -66,7 +65,7 @@ fn a_sound_cluster_raises_no_alarm() {
 /// Elements of sets that the checker blames somebody for.
 fn blamed(simulated: &Simulated) -> Vec<i64> {
     let object = Some(KvrocksObject::Set);
-    let checks = KvrocksChecks { shards: shards(), object, ..Default::default() };
+    let checks = KvrocksChecks { shards: shards(), object };
     let pairs = simulated.history.operations();
     let evidence = Evidence::of(&simulated.history, &pairs, &checks.shards);
     let losses = lost::losses(&pairs, &evidence, &checks).expect("final reads");

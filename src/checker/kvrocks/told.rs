@@ -2,7 +2,7 @@
 
 use expect_test::Expect;
 
-use super::{KvrocksBounds, KvrocksChecks, KvrocksObject};
+use super::{KvrocksChecks, KvrocksObject};
 use crate::checker::{Budget, Checker, RegisterModel};
 use crate::history::History;
 
@@ -13,7 +13,7 @@ pub(super) fn register() -> KvrocksObject {
 pub(super) fn checks(object: Option<KvrocksObject>) -> KvrocksChecks {
     let shard = |nodes: [&str; 2]| nodes.map(Into::into).to_vec();
     let shards = vec![shard(["kvrocks1", "kvrocks2"]), shard(["kvrocks3", "kvrocks4"])];
-    KvrocksChecks { shards, object, bounds: KvrocksBounds::default() }
+    KvrocksChecks { shards, object }
 }
 
 /// The topology in which nothing has moved yet, perhaps with a slot of shard 0 on its way.

@@ -41,8 +41,7 @@ mod tests {
         for judged in [KvrocksObject::Register(RegisterModel::CAS_REGISTER), KvrocksObject::Set] {
             assert_eq!(verdict(judged), None);
         }
-        let lock = KvrocksObject::Lock { ttl: 1 };
-        for unjudged in [KvrocksObject::List, KvrocksObject::Counter, lock] {
+        for unjudged in [KvrocksObject::List, KvrocksObject::Counter, KvrocksObject::Lock] {
             assert_eq!(verdict(unjudged), Some(Verdict::Unknown));
         }
     }
