@@ -210,14 +210,13 @@ fn connections_that_pass_an_interposer_are_severed_by_the_port_they_were_opened_
         let needs = Needs { taps: [tap].into(), ..Needs::default() };
         cluster.prepare(&needs).await.expect("prepared");
         let session = cluster.connect(&node, SESSION).await.expect("a session");
-        let lost = session.changed(SessionEvent::Connected);
         let sever = |port| Action::Sever { links: clients_of(node), port: Some(port) };
         let other = cluster.apply(&sever(3888)).await.expect("applied");
         assert!(matches!(other, Applied::Skipped { .. }), "{other:?}");
+        // The client may be back before anyone sees it away: the proof tells that it was closed.
         apply(&cluster, &sever(CLIENT_PORT)).await;
-        let lost = tokio::time::timeout(PATIENCE, lost).await.expect("it notices");
-        assert_eq!(lost, SessionEvent::Disconnected);
-        event(&session, SessionEvent::Connected).await;
+        let again = async { while session.exists("/").await.is_err() {} };
+        tokio::time::timeout(PATIENCE, again).await.expect("it comes back by itself");
         scratch.down(cluster).await;
     });
 }

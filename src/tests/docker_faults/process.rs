@@ -38,9 +38,11 @@ fn a_crashed_server_is_another_process_at_once_with_its_data_and_address() {
         session.create("/kept", b"1", CreateMode::Persistent).await.expect("created");
         let lost = session.changed(SessionEvent::Connected);
         let began = Instant::now();
-        let proof = apply(&cluster, &Action::Crash { node: name }).await;
+        let crash = Action::Crash { node: name };
+        let (proof, lost) =
+            tokio::join!(apply(&cluster, &crash), tokio::time::timeout(PATIENCE, lost));
         println!("crashed and answering in {} ms: {proof:#?}", began.elapsed().as_millis());
-        let lost = tokio::time::timeout(PATIENCE, lost).await.expect("the session notices");
+        let lost = lost.expect("the session notices");
         assert_eq!(lost, SessionEvent::Disconnected);
         healthy(&cluster).await;
         println!("healthy in {} ms", began.elapsed().as_millis());
