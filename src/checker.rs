@@ -108,7 +108,7 @@ pub const CHECKERS: &[(&str, &str)] = &[
         "what was acknowledged is there at the end, unless a failover may have lost it",
     ),
     ("stale-reads", "a read sees what had been acknowledged, but for what a failover took back"),
-    ("model", "says what of lists, counters and locks no checker judges yet: never valid"),
+    ("model", "what was seen of lists, sets, counters and locks can have been one of these"),
     ("availability", "how long clients waited for an ok; figures only, never a verdict"),
 ];
 

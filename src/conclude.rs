@@ -75,7 +75,7 @@ fn kvrocks_checks(scenario: &Scenario, kvrocks: &Kvrocks) -> KvrocksChecks {
         DataKind::Append => KvrocksObject::List,
         DataKind::Set => KvrocksObject::Set,
         DataKind::Counter => KvrocksObject::Counter,
-        DataKind::Lock => KvrocksObject::Lock,
+        DataKind::Lock => KvrocksObject::Lock { ttl: kvrocks.options().lock.ttl.nanos() },
     };
     KvrocksChecks { shards: kvrocks.shards(&scenario.topology()), object: Some(object) }
 }

@@ -50,6 +50,35 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "no-recovery",
         "the faults were healed, and the cluster did not serve all clients in time",
     ),
+    after(
+        LOSS,
+        "incompatible-order",
+        "two reads of one list cannot both be, and no failover lies between them",
+    ),
+    after(
+        LOSS,
+        "vanished-element",
+        "an element of a list or set was there, and a later read lacks it without a failover between",
+    ),
+    kind("duplicate-element", "an element of a list or set was added once and is there twice"),
+    kind("unwritten-element", "an element of a list or set is there that nobody can have added"),
+    kind("torn-transaction", "a transaction on lists did not take effect as a whole at one moment"),
+    after(LOSS, "duplicate-count", "two increments of one counter were answered the same count"),
+    after(
+        LOSS,
+        "backward-count",
+        "an increment was answered no more than what had been told before it was asked for",
+    ),
+    kind(
+        "impossible-count",
+        "a count was told that is more than the increments that can have been",
+    ),
+    after(LOSS, "two-holders", "a lock was given to somebody while another surely held it"),
+    after(
+        LOSS,
+        "stale-token",
+        "a lock came with, or its store took, a fencing token older than one before",
+    ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
 ];
 

@@ -15,6 +15,7 @@ mod counters;
 mod elements;
 mod evidence;
 mod lost;
+mod objects;
 mod registers;
 #[cfg(test)]
 mod simulated;
@@ -25,7 +26,6 @@ mod terms;
 mod tests;
 #[cfg(test)]
 mod told;
-mod unjudged;
 mod wording;
 
 pub(super) use answers::Answer;
@@ -33,7 +33,7 @@ pub(super) use evidence::Evidence;
 pub(super) use terms::Terms;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};
-use crate::op::NodeName;
+use crate::op::{Nanos, NodeName};
 
 /// What the keys of a workload hold, and so what its clients rely on.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,13 +47,16 @@ pub enum KvrocksObject {
     /// `incr`, answering the new count, and `read`.
     Counter,
     /// `acquire` (answering a token), `release` and `store` (of `[token, value]`).
-    Lock,
+    Lock {
+        /// For how long a lock is taken.
+        ttl: Nanos,
+    },
 }
 
 impl KvrocksObject {
     /// What is written stays until something else is written. Locks are meant to be lost in time.
     fn is_kept(&self) -> bool {
-        !matches!(self, KvrocksObject::Lock)
+        !matches!(self, KvrocksObject::Lock { .. })
     }
 }
 
@@ -75,18 +78,13 @@ pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
         checkers.push(Box::new(lost::LostWrites { checks: own() }));
         checkers.push(Box::new(stale::StaleReads { checks: own() }));
     }
-    if let Some(KvrocksObject::Register(model)) = &checks.object {
-        let shards = checks.shards.clone();
-        checkers.push(Box::new(Linearizability::per_term(model.clone(), shards)));
-    }
-    let unjudged = match &checks.object {
-        Some(KvrocksObject::List) => Some("the order and the transactions of lists"),
-        Some(KvrocksObject::Counter) => Some("the count of counters"),
-        Some(KvrocksObject::Lock) => Some("that a lock has one holder"),
-        Some(KvrocksObject::Register(_) | KvrocksObject::Set) | None => None,
-    };
-    if let Some(what) = unjudged {
-        checkers.push(Box::new(unjudged::Unjudged(what)));
+    match &checks.object {
+        Some(KvrocksObject::Register(model)) => {
+            let shards = checks.shards.clone();
+            checkers.push(Box::new(Linearizability::per_term(model.clone(), shards)));
+        }
+        Some(_) => checkers.push(Box::new(objects::Objects { checks: own() })),
+        None => {}
     }
     checkers
 }

@@ -46,20 +46,23 @@ fn told(finding: &Finding, simulated: &Simulated) -> String {
 #[test]
 fn a_sound_cluster_raises_no_alarm() {
     let rng = Rng::from_seed(1);
-    let mut permitted = 0.0;
+    let (mut permitted, mut undecided) = (0.0, 0);
     for round in 0..rounds(160) {
         let mut rng = rng.fork(&round.to_string());
         let object = objects()[round % 4].clone();
         let plan = plan(object.clone(), &mut rng);
         let simulated = simulate(plan.clone(), &rng);
-        let judged = findings(&simulated, &object).into_iter().filter(|one| one.name != "model");
-        for finding in judged {
+        for finding in findings(&simulated, &object) {
             let told = || format!("round {round}, {plan:?}: {}", told(&finding, &simulated));
-            assert_eq!(finding.verdict, Verdict::Valid, "{}", told());
+            // Where views leave the term of an operation open, objects may stay undecided.
+            let is_open = finding.name == "model" && finding.verdict == Verdict::Unknown;
+            assert!(is_open || finding.verdict == Verdict::Valid, "{}", told());
+            undecided += usize::from(is_open);
             permitted += finding.figures.get("permitted-lost").copied().unwrap_or_default();
         }
     }
     assert!(permitted > 40.0, "{permitted} permitted losses are too few to mean anything");
+    assert!(undecided * 5 < rounds(160), "{undecided} undecided are too many");
 }
 
 /// Elements of sets that the checker blames somebody for.
