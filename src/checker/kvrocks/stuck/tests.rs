@@ -47,7 +47,7 @@ fn a_slot_that_is_refused_past_the_deadline_is_stuck() {
             invalid: every request for slot 130 was refused from 20.000 s to 55.500 s, 35 requests of them in 35.500 s; after the heal at 20.000 s 30.000 s are allowed
             stuck-slot: every request for slot 130 was refused from 20.000 s to 55.500 s, 35 requests of them in 35.500 s; after the heal at 20.000 s 30.000 s are allowed
               the last one: write 55 of key 1 refused: kvrocks1 said TRYAGAIN
-              [kvrocks1; key none; ops [0, 68]; 20000 to 55500 ms]
+              [kvrocks1; key none; ops [2, 70]; 20000 to 55500 ms]
         "#]],
     );
     check(
@@ -172,7 +172,7 @@ fn a_migration_that_stays_under_way_is_stuck() {
             invalid: the migration of slot 130 to shard 1 was accepted at 10.100 s and was still under way at 51.100 s, 31.100 s after the heal; 30.000 s are allowed
             stuck-migration: the migration of slot 130 to shard 1 was accepted at 10.100 s and was still under way at 51.100 s, 31.100 s after the heal; 30.000 s are allowed
               controller1 told version 4 of the topology at 51.100 s, in which it is marked; neither success nor failure was told since
-              [kvrocks1; key none; ops [0, 6]; 10100 to 51100 ms]
+              [kvrocks1; key none; ops [1, 8]; 10100 to 51100 ms]
         "#]],
     );
     let verdict = |looks: &[(u64, bool)]| {
