@@ -22,7 +22,7 @@ pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers}
 pub use linearizability::Linearizability;
 pub use model::{Model, RegisterModel, UnknownModel};
 pub use recovery::Recovery;
-pub use stats::{Stats, count_operations};
+pub use stats::{Stats, WantedChanges, count_operations};
 pub use well_formed::{Flaw, WellFormed, flaws};
 
 use std::collections::BTreeMap;
@@ -100,7 +100,10 @@ impl Budget<'_> {
 pub const CHECKERS: &[(&str, &str)] = &[
     ("well-formed", "the history is one: every completion has its invocation, in order"),
     ("linearizability", "each register behaves as if every operation took effect at one moment"),
-    ("stats", "enough operations were ok before the first fault and after the heal"),
+    (
+        "stats",
+        "enough operations were ok before the first fault and after the heal, and what the workload is about came to pass (a migration began, a failover happened)",
+    ),
     ("recovery", "the cluster serves all its clients again within a bound after the heal"),
     ("single-writer", "at any time one node of a cluster takes the writes of a slot"),
     (
