@@ -10,6 +10,8 @@ mod headline;
 mod hits;
 mod junit;
 mod lanes;
+mod losses;
+mod overlap;
 mod page;
 mod plot_data;
 mod rate;

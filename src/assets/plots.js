@@ -205,7 +205,7 @@
   };
   const describe = (i) => {
     const outcome = OUTCOMES[points.series[i] % 3];
-    const node = points.node[i] < 0 ? "" : " on " + data.nodes[points.node[i]];
+    const node = points.node[i] < 0 ? "" : " at " + data.nodes[points.node[i]];
     const error = points.error[i] < 0 ? "" : " · " + data.errors[points.error[i]];
     return `${moment(times[i])} · ${points.text[i]} · ${outcome} after ${latency(latencies[i])} · process `
       + `${points.process[i]}${node} · index ${points.index[i]}${error}${around(times[i])}`;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::NodeName;
+use super::{Event, NodeName};
 
 /// One server's word on the way of an operation to its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,15 @@ impl Route {
     /// Who gave the answer that decided, or was asked last.
     pub fn last(&self) -> Option<&Hop> {
         self.hops.last()
+    }
+}
+
+impl Event {
+    /// The server that gave this completion's answer, or was asked last; where the way is not told, the
+    /// one that its process talks to.
+    pub fn answered_by(&self) -> Option<NodeName> {
+        let last = self.route.as_ref().and_then(|route| route.last());
+        last.map(|hop| hop.node).or(self.node)
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn availability(digest: &Digest) -> Vec<Availability> {
     let mut moments: Vec<Vec<Nanos>> = vec![Vec::new(); digest.nodes.len()];
     let mut asked: Vec<(Nanos, Nanos)> = vec![(Nanos::MAX, 0); digest.nodes.len()];
     for operation in &digest.operations {
-        let Some(index) = digest.node_index(operation.invoke) else { continue };
+        let Some(index) = digest.node_index(operation) else { continue };
         let time = operation.invoke.time;
         let ok = operation.kind() == Kind::Ok;
         let slice = u128::from(time) * SLICES as u128 / (u128::from(digest.end) + 1);
@@ -56,7 +56,7 @@ fn longest_gap(mut moments: Vec<Nanos>, (first, last): (Nanos, Nanos)) -> Nanos 
 
 /// The strip: filled from below by the share of `ok`; empty where nothing was asked.
 pub(super) fn strip(digest: &Digest, node: usize, availability: &Availability) -> Markup {
-    let name = digest.nodes[node];
+    let name = digest.nodes[node].as_str();
     let label = format!(
         "{name}: {} of {} operations ok, longest time without an ok {}",
         words::count(availability.ok),

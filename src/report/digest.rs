@@ -7,7 +7,7 @@ use super::words;
 use crate::cluster::{Applied, FaultId};
 use crate::history::History;
 use crate::nemesis::{Deed, FaultRecord, Phase};
-use crate::op::{Event, Kind, Nanos, NodeName, Process};
+use crate::op::{Event, Hop, Kind, Nanos, NodeName, Process};
 
 /// Kinds of operation that are told apart; the rarest of a foreign history share the last place.
 const KINDS_MAX: usize = 8;
@@ -36,6 +36,39 @@ impl Operation<'_> {
 
     pub(super) fn describe(&self) -> String {
         words::operation(self.invoke, self.completion)
+    }
+
+    /// Who answered, or was asked last; where nobody told, the node that its process talks to.
+    pub(super) fn node(&self) -> Option<NodeName> {
+        self.completion.unwrap_or(self.invoke).answered_by()
+    }
+
+    /// The way from server to server, where it is known.
+    pub(super) fn hops(&self) -> &[Hop] {
+        let route = self.completion.and_then(|event| event.route.as_deref());
+        route.map_or(&[], |route| &route.hops)
+    }
+
+    /// The hash slot of its key, where it is known.
+    pub(super) fn slot(&self) -> Option<u16> {
+        self.completion?.route.as_ref()?.slot
+    }
+
+    /// The way in words, of an operation that was sent on: `kvrocks1 said MOVED, kvrocks3 said ok`.
+    pub(super) fn way(&self) -> Option<String> {
+        let said = |hop: &Hop| {
+            let word = hop.said.split_whitespace().next().unwrap_or("nothing");
+            format!("{} said {word}", hop.node)
+        };
+        let hops = self.hops();
+        (hops.len() > 1).then(|| hops.iter().map(said).collect::<Vec<_>>().join(", "))
+    }
+
+    /// When its last request was sent: the server before had answered by then.
+    pub(super) fn last_sent(&self) -> Nanos {
+        let hops = self.hops();
+        let sent_on = hops.len().checked_sub(2).map_or(0, |before| hops[before].after_us * 1_000);
+        self.invoke.time.saturating_add(sent_on)
     }
 }
 
@@ -99,8 +132,8 @@ pub(super) struct Digest<'a> {
     pub(super) windows: Vec<FaultWindow>,
     pub(super) phases: Vec<PhaseMark>,
     pub(super) steps: Vec<NemesisStep<'a>>,
-    /// Every node that is named by an event, in name order.
-    pub(super) nodes: Vec<&'a str>,
+    /// Every node that is named by an operation or seen in a view, in name order.
+    pub(super) nodes: Vec<NodeName>,
     /// Names of operations (`f`), the most frequent ones in name order, then perhaps `other`.
     pub(super) kinds: Vec<&'a str>,
     pub(super) end: Nanos,
@@ -120,11 +153,11 @@ impl<'a> Digest<'a> {
             .filter(|event| event.process == Process::Nemesis)
             .map(|event| NemesisStep { event, record: FaultRecord::of(event) })
             .collect();
-        let nodes: BTreeSet<&str> = operations.iter().filter_map(|op| node_of(op.invoke)).collect();
+        let nodes = nodes(&operations, &steps);
         Digest {
             windows: windows(&steps, end),
             phases: phases(&steps),
-            nodes: nodes.into_iter().collect(),
+            nodes,
             kinds: kinds(&operations),
             operations,
             steps,
@@ -139,13 +172,23 @@ impl<'a> Digest<'a> {
     }
 
     /// Position in `nodes`.
-    pub(super) fn node_index(&self, event: &Event) -> Option<usize> {
-        self.nodes.binary_search(&node_of(event)?).ok()
+    pub(super) fn node_index(&self, operation: &Operation) -> Option<usize> {
+        self.nodes.binary_search(&operation.node()?).ok()
     }
 }
 
-pub(super) fn node_of(event: &Event) -> Option<&str> {
-    event.node.as_deref()
+fn nodes(operations: &[Operation], steps: &[NemesisStep]) -> Vec<NodeName> {
+    let mut nodes = BTreeSet::new();
+    for operation in operations {
+        nodes.extend(operation.invoke.node);
+        nodes.extend(operation.hops().iter().map(|hop| hop.node));
+    }
+    for step in steps {
+        if let Some(FaultRecord::View { view }) = &step.record {
+            nodes.extend(view.nodes.keys().copied());
+        }
+    }
+    nodes.into_iter().collect()
 }
 
 fn kinds<'a>(operations: &[Operation<'a>]) -> Vec<&'a str> {

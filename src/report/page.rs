@@ -12,6 +12,7 @@ mod first_screen;
 mod hits;
 mod nemesis_log;
 mod nodes;
+mod overlap;
 mod plots;
 mod redirects;
 mod slots;
@@ -23,9 +24,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::digest::Digest;
 use super::headline::headline;
+use super::overlap::Overlap;
 use super::plot_data::PlotData;
 use super::slots::Slots;
 use super::timeline::Timeline;
+use super::versions::Versions;
 use super::{Results, words};
 use crate::checker::Anomaly;
 use crate::history::History;
@@ -61,6 +64,9 @@ struct Page<'a> {
     /// All anomalies with the name of the checker that found each.
     anomalies: Vec<(&'a str, &'a Anomaly)>,
     slots: Slots,
+    versions: Versions,
+    /// Of the anomalies that are shown one by one, in their order.
+    overlaps: Vec<Option<Overlap<'a>>>,
 }
 
 /// The whole report. The same input gives the same bytes.
@@ -74,7 +80,11 @@ pub fn html(results: &Results, history: &History, input: &ReportInput) -> String
         })
         .collect();
     let slots = Slots::of(&digest, &anomalies);
-    Page { results, input, digest, anomalies, slots }.markup().into_string()
+    let versions = Versions::of(&digest);
+    let shown = anomalies.iter().take(anomalies::SHOWN_MAX);
+    let overlaps =
+        shown.map(|(_, found)| Overlap::of(&digest, found, &results.hits, &versions)).collect();
+    Page { results, input, digest, anomalies, slots, versions, overlaps }.markup().into_string()
 }
 
 impl Page<'_> {

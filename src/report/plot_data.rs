@@ -111,7 +111,7 @@ impl Points {
         let kind = digest.kind_index(&invoke.f) * OUTCOMES.len();
         self.series.push(kind + outcome_index(operation.kind()));
         self.process.push(process);
-        self.node.push(digest.node_index(invoke).map_or(-1, |node| node as i64));
+        self.node.push(digest.node_index(operation).map_or(-1, |node| node as i64));
         self.error.push(error_index(operation, errors));
         self.index.push(invoke.index);
         let key = invoke.key.as_ref().map(|key| format!("key {key}: ")).unwrap_or_default();

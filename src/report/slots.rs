@@ -81,7 +81,7 @@ impl Slots {
 }
 
 /// It changes something if it happens.
-fn changes(operation: &Operation) -> bool {
+pub(super) fn changes(operation: &Operation) -> bool {
     match &*operation.invoke.f {
         "write" | "cas" | "add" | "incr" | "acquire" | "release" | "store" => true,
         "txn" => appends(&operation.invoke.value),
@@ -107,13 +107,13 @@ fn ack(operation: &Operation) -> Option<(u16, Ack)> {
 fn told_slots(digest: &Digest, anomalies: &[(&str, &Anomaly)]) -> BTreeSet<u16> {
     let named: BTreeSet<u64> =
         anomalies.iter().flat_map(|(_, anomaly)| anomaly.ops.iter().copied()).collect();
-    let slot = |operation: &Operation| operation.completion?.route.as_ref()?.slot;
     let named =
         digest.operations.iter().filter(|operation| named.contains(&operation.invoke.index));
-    named.filter_map(slot).collect()
+    named.filter_map(Operation::slot).collect()
 }
 
-fn moves(digest: &Digest) -> BTreeMap<u16, Vec<(Nanos, u64)>> {
+/// Migrations that were asked for, by slot: when, and to which shard.
+pub(super) fn moves(digest: &Digest) -> BTreeMap<u16, Vec<(Nanos, u64)>> {
     let mut moves: BTreeMap<u16, Vec<(Nanos, u64)>> = BTreeMap::new();
     let asked = digest.operations.iter().map(|operation| operation.invoke);
     for invoke in asked.filter(|invoke| &*invoke.f == "migrate") {

@@ -89,11 +89,22 @@ impl<'a> Timeline<'a> {
         format!(
             "Process {}{}: {}, from {} to {}.",
             operation.invoke.process,
-            operation.invoke.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default(),
-            operation.describe(),
+            whom(operation),
+            self.describe(operation),
             words::moment(operation.invoke.time),
             words::moment(operation.ended(self.end))
         )
+    }
+
+    /// With its key, where the counterexample is about several.
+    fn describe(&self, operation: &Operation) -> String {
+        let first = self.core().first().and_then(|first| first.invoke.key.as_ref());
+        match &operation.invoke.key {
+            Some(key) if self.core().iter().any(|other| other.invoke.key.as_ref() != first) => {
+                format!("key {key}: {}", operation.describe())
+            }
+            _ => operation.describe(),
+        }
     }
 
     fn lanes(&self, bottom: f64) -> Markup {
@@ -162,13 +173,14 @@ impl<'a> Timeline<'a> {
     fn shape(&self, number: Option<usize>, operation: &Operation) -> Shape {
         let row = self.row(selection::lane_of(operation));
         let label = match number {
-            Some(number) => format!("{number} · {}", operation.describe()),
-            None => operation.describe(),
+            Some(number) => format!("{number} · {}", self.describe(operation)),
+            None => self.describe(operation),
         };
         Shape {
             row,
             top: TOP + row as f64 * LANE_HEIGHT,
             from: self.axis.x(operation.invoke.time),
+            last_sent: self.axis.x(operation.last_sent()),
             to: self.axis.x(operation.ended(self.end)),
             label_from: self.axis.x_in_sight(operation.invoke.time),
             outcome: operation.kind(),
@@ -217,6 +229,17 @@ fn gradients(name: &str) -> Markup {
                 stop.fade-to offset="1" {}
             }
         }
+    }
+}
+
+/// Who answered, and the way there: `, sent on (kvrocks1 said MOVED, kvrocks3 said ok)`.
+fn whom(operation: &Operation) -> String {
+    match (operation.way(), operation.node()) {
+        (Some(way), _) => format!(", sent on ({way})"),
+        (None, Some(node)) if operation.hops().is_empty() => format!(" on {node}"),
+        (None, Some(node)) if operation.kind() == Kind::Info => format!(", last asked {node}"),
+        (None, Some(node)) => format!(", answered by {node}"),
+        (None, None) => String::new(),
     }
 }
 

@@ -61,6 +61,12 @@ impl Versions {
         self.steps.entry(node).or_default().push((at, version));
     }
 
+    /// The version that a node was last seen to go by, by then.
+    pub(super) fn at(&self, node: &NodeName, by: Nanos) -> Option<u64> {
+        let steps = self.steps.get(&Some(*node))?;
+        steps.iter().take_while(|(at, _)| *at <= by).last().map(|(_, version)| *version)
+    }
+
     pub(super) fn highest(&self) -> u64 {
         self.steps.values().flatten().map(|(_, version)| *version).max().unwrap_or(0)
     }

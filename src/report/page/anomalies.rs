@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Page, scroll_box};
+use super::{Page, overlap, scroll_box};
 use crate::checker::Anomaly;
 use crate::report::digest::{Digest, Operation};
 use crate::report::timeline::Timeline;
@@ -37,6 +37,10 @@ fn anomaly(
             h3 { (number) ". " (anomaly.kind) " " span.quiet { "found by " (checker) } }
             p.summary { (anomaly.summary) }
             p.quiet { (place(&page.digest, anomaly)) }
+            @if let Some(Some(overlap)) = page.overlaps.get(number - 1) {
+                (overlap::overlap(number, overlap))
+                h4 { "The operations that prove it" }
+            }
             @if let Some(timeline) = timeline {
                 (picture(number, anomaly, timeline))
                 (table(&page.digest, timeline))
@@ -85,6 +89,10 @@ fn picture(number: usize, anomaly: &Anomaly, timeline: &Timeline) -> Markup {
             span { span.swatch.fail {} "fail" }
             span { span.swatch.info {} "info: may still act later" }
             span { span.swatch.band {} "fault in force" }
+            @if timeline.core().iter().any(|operation| operation.way().is_some()) {
+                span { span.swatch.elsewhere {} "asked another node first, which sent it on" }
+            }
+            span { "lanes: who answered, and whom" }
             span { "numbered: the proof" }
             span { "pale: others on the same key" }
         }
@@ -97,7 +105,7 @@ fn table(digest: &Digest, timeline: &Timeline) -> Markup {
             table.proof {
                 thead { tr {
                     th scope="col" { "#" } th scope="col" { "Operation" }
-                    th scope="col" { "Process" } th scope="col" { "Node" }
+                    th scope="col" { "Process" } th scope="col" { "Answered by" }
                     th scope="col" { "Invoked" } th scope="col" { "Completed" }
                     th scope="col" { "Took" } th scope="col" { "Outcome" }
                 } }
@@ -119,9 +127,15 @@ fn row(digest: &Digest, number: usize, operation: &Operation) -> Markup {
     html! {
         tr {
             td.number { (number) }
-            td { code { (operation.describe()) } }
+            td {
+                code { (operation.describe()) }
+                @if let Some(key) = &invoke.key { span.quiet { " key " (key) } }
+            }
             td.number { (invoke.process) }
-            td { (invoke.node.as_deref().unwrap_or("–")) }
+            td {
+                (operation.node().as_deref().unwrap_or("–"))
+                @if let Some(way) = operation.way() { span.way { (words::shorten(&way, 160)) } }
+            }
             td.number { (words::fine_moment(invoke.time)) }
             @if let Some(completion) = operation.completion {
                 td.number { (words::fine_moment(completion.time)) }

@@ -1,5 +1,7 @@
 //! The first screen: the verdict, why, what was run, what broke, and how to see it again.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 
 use super::{Page, yes_no};
@@ -227,11 +229,20 @@ fn what_was_run(page: &Page) -> Markup {
     }
 }
 
-/// How many nodes the clients talked to; nothing where the history names none.
+/// How many there are of each role: `7: 2 controller, 4 kvrocks, 1 zookeeper`; nothing where the history
+/// names none.
 fn nodes(page: &Page) -> String {
-    match page.digest.nodes.len() {
-        0 => String::new(),
-        count => count.to_string(),
+    let mut roles: BTreeMap<&str, usize> = BTreeMap::new();
+    for node in &page.digest.nodes {
+        *roles.entry(node.as_str().trim_end_matches(|c: char| c.is_ascii_digit())).or_default() +=
+            1;
+    }
+    let told: Vec<String> = roles.iter().map(|(role, count)| format!("{count} {role}")).collect();
+    match (page.digest.nodes.len(), told.len()) {
+        (0, _) => String::new(),
+        // Foreign histories may name anything.
+        (count, 1 | 5..) => count.to_string(),
+        (count, _) => format!("{count}: {}", told.join(", ")),
     }
 }
 

@@ -24,11 +24,13 @@ pub(super) fn nodes(page: &Page) -> Markup {
                         div.node-row {
                             div.node-name {
                                 b { (digest.nodes[index]) }
-                                span.quiet {
+                                @if node.total == 0 {
+                                    span.quiet { "clients send it nothing" }
+                                } @else { span.quiet {
                                     (words::percent(node.ok, node.total)) " of "
                                     (words::count(node.total)) " ok, longest without ok "
                                     (words::duration(node.longest_gap))
-                                }
+                                } }
                             }
                             (strip(digest, index, node))
                         }

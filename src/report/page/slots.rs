@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::Page;
 use crate::report::lanes::{Lane, lanes};
+use crate::report::losses::Losses;
 use crate::report::slots::{SlotLane, SlotStory, Slots};
 use crate::report::words;
 
@@ -30,11 +31,21 @@ fn figures(page: &Page, slots: &Slots) -> Markup {
     let figure = |name: &str| {
         page.results.checkers.iter().find_map(|finding| finding.figures.get(name)).copied()
     };
+    let sides = page.overlaps.iter().flatten().flat_map(|overlap| &overlap.sides);
+    let losses = Losses::of(page.results, sides.map(|side| side.gone() as u64).sum());
     html! {
         dl.figures {
             div { dt { "slots written" } dd { (words::count(slots.count as u64)) } }
             div { dt { "by more than one node" } dd { (words::count(slots.moved as u64)) } }
-            @if let Some(lost) = figure("lost") { div { dt { "writes lost" } dd { (words::figure(lost)) } } }
+            @if let Some(lost) = losses.at_the_end {
+                div { dt { "lost, by final reads" } dd { (words::count(lost)) } }
+            }
+            @if let Some(keys) = losses.meanwhile {
+                div { dt { "keys with a loss, by reads meanwhile" } dd { (words::count(keys)) } }
+            }
+            @if losses.after_splits > 0 {
+                div { dt { "gone after a split" } dd { (words::count(losses.after_splits)) } }
+            }
             @if let Some(permitted) = figure("permitted-lost") {
                 div { dt { "lost as failovers may" } dd { (words::figure(permitted)) } }
             }
@@ -42,6 +53,7 @@ fn figures(page: &Page, slots: &Slots) -> Markup {
                 div { dt { "of the last" } dd { (words::figure(window)) " ms" } }
             }
         }
+        @if let Some(why) = losses.why_they_differ() { p.quiet { (why) } }
     }
 }
 

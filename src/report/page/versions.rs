@@ -15,7 +15,7 @@ const COLOURS: usize = 8;
 const STEPS_MAX: usize = 2_000;
 
 pub(super) fn versions(page: &Page) -> Markup {
-    let found = Versions::of(&page.digest);
+    let found = &page.versions;
     html! {
         @if found.highest() > 0 {
             section.card #topology {
@@ -25,10 +25,10 @@ pub(super) fn versions(page: &Page) -> Markup {
                         span { span.swatch.{ "line-" (position.min(COLOURS)) } {} (name(place)) }
                     }
                 }
-                (drawing(&found, page.digest.end))
+                (drawing(found, page.digest.end))
                 details {
                     summary { "Every version (" (words::count((found.rows.len() + found.left_out) as u64)) ")" }
-                    (scroll_box("Every version", table(&found)))
+                    (scroll_box("Every version", table(found)))
                     @if found.left_out > 0 {
                         p.quiet { (words::count(found.left_out as u64)) " earlier ones are left out." }
                     }

@@ -20,6 +20,8 @@ pub(super) struct Shape {
     pub(super) row: usize,
     pub(super) top: f64,
     pub(super) from: f64,
+    /// Until then other servers were asked, which sent the client on.
+    pub(super) last_sent: f64,
     pub(super) to: f64,
     /// Where the label would best begin.
     pub(super) label_from: f64,
@@ -42,6 +44,11 @@ pub(super) fn bar(shape: &Shape, name: &str, right: f64) -> Markup {
             title { (shape.hover) }
             rect.bar x=(format!("{:.1}", shape.from)) y=(y) width=(format!("{width:.1}"))
                 height=(BAR_HEIGHT) rx="2" {}
+            @if shape.last_sent > shape.from {
+                @let elsewhere = shape.last_sent.min(shape.from + width) - shape.from;
+                rect.elsewhere x=(format!("{:.1}", shape.from)) y=(y)
+                    width=(format!("{elsewhere:.1}")) height=(BAR_HEIGHT) {}
+            }
             @if fade > 0.0 {
                 rect x=(format!("{:.1}", shape.from + width)) y=(y) width=(format!("{fade:.1}"))
                     height=(BAR_HEIGHT) fill=(format!("url(#{name}-fade)")) {}
@@ -91,6 +98,7 @@ mod tests {
             row: 0,
             top: 0.0,
             from,
+            last_sent: from,
             to: from + 4.0,
             label_from: from,
             outcome: Kind::Ok,

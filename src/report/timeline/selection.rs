@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use super::axis::Axis;
 use crate::checker::Anomaly;
-use crate::op::{Key, Nanos, Process};
-use crate::report::digest::{Digest, Operation, node_of};
+use crate::op::{Key, Nanos, NodeName, Process};
+use crate::report::digest::{Digest, Operation};
 
 const CORE_MAX: usize = 40;
 const CONTEXT_MAX: usize = 40;
 const LANES_MAX: usize = 16;
 
-/// A row of the timeline: who asked whom. In order of node, then process.
-pub(super) type Lane<'a> = (Option<&'a str>, Process);
+/// A row of the timeline: who answered whom. In order of node, then process.
+pub(super) type Lane = (Option<NodeName>, Process);
 
 pub(super) struct Selection<'a> {
     /// The counterexample, in order of time.
@@ -21,7 +21,7 @@ pub(super) struct Selection<'a> {
     pub(super) left_out: usize,
     /// Others on the same key at the same time.
     pub(super) context: Vec<Operation<'a>>,
-    pub(super) lanes: Vec<Lane<'a>>,
+    pub(super) lanes: Vec<Lane>,
 }
 
 /// The operations that the anomaly names and the history has.
@@ -40,8 +40,8 @@ pub(super) fn core<'a>(digest: &Digest<'a>, anomaly: &Anomaly) -> (Vec<Operation
     (core.split_off(left_out), left_out)
 }
 
-pub(super) fn lane_of<'a>(operation: &Operation<'a>) -> Lane<'a> {
-    (node_of(operation.invoke), operation.invoke.process)
+pub(super) fn lane_of(operation: &Operation) -> Lane {
+    (operation.node(), operation.invoke.process)
 }
 
 impl<'a> Selection<'a> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::pattern::Stale;
 use crate::checker::linearizability::operation::{Effect, Operation, Pair, Register};
-use crate::op::{Event, Kind, MILLISECOND, Nanos, SECOND, Value};
+use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName, SECOND, Value};
 
 const MICROSECOND: Nanos = 1_000;
 
@@ -46,12 +46,25 @@ impl<'a> Wording<'a> {
         self.moment(completion.unwrap_or(invocation))
     }
 
+    /// `process 4 on zookeeper2`, `process 4 (answered by kvrocks1)`.
     fn who(&self, operation: &Operation) -> String {
-        let (invocation, _) = self.pair(operation);
-        match &invocation.node {
-            Some(node) => format!("process {} on {node}", invocation.process),
-            None => format!("process {}", invocation.process),
+        let (invocation, completion) = self.pair(operation);
+        let process = invocation.process;
+        let routed = completion.filter(|event| event.route.is_some());
+        match (routed.and_then(Event::answered_by), invocation.node) {
+            (Some(node), _) if operation.is_open() => {
+                format!("process {process} (last asked {node})")
+            }
+            (Some(node), _) => format!("process {process} (answered by {node})"),
+            (None, Some(node)) => format!("process {process} on {node}"),
+            (None, None) => format!("process {process}"),
         }
+    }
+
+    /// Who answered.
+    fn node(&self, operation: &Operation) -> Option<NodeName> {
+        let (invocation, completion) = self.pair(operation);
+        completion.unwrap_or(invocation).answered_by()
     }
 
     /// `process 4 on zookeeper2 read 17 at 12.405 s`.
@@ -224,7 +237,7 @@ impl<'a> Wording<'a> {
 
     /// In name order.
     pub fn nodes(&self, shown: &[Operation]) -> Vec<String> {
-        let nodes = shown.iter().filter_map(|operation| self.pair(operation).0.node);
+        let nodes = shown.iter().filter_map(|operation| self.node(operation));
         nodes.map(|node| node.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
@@ -245,9 +258,9 @@ impl<'a> Wording<'a> {
             let within = operation.invoke > evidence.complete && operation.complete < until;
             within && operation.effect.observes() == Some(stale.value)
         });
-        let home = self.pair(evidence).0.node.as_ref();
-        let nodes: BTreeSet<_> = answers.filter_map(|o| self.pair(o).0.node.as_ref()).collect();
-        home.is_some_and(|home| nodes.contains(home)) || nodes.len() > 1
+        let its_own = self.node(evidence);
+        let nodes: BTreeSet<_> = answers.filter_map(|answer| self.node(answer)).collect();
+        its_own.is_some_and(|node| nodes.contains(&node)) || nodes.len() > 1
     }
 }
 
