@@ -30,6 +30,7 @@ mod wording;
 
 pub(super) use answers::Answer;
 pub(super) use evidence::Evidence;
+pub(super) use lost::lost_writes;
 pub(super) use terms::Terms;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};
