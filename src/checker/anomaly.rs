@@ -15,6 +15,9 @@ pub struct AnomalyKind {
 /// What two writers for one slot bring about, and writes that vanish.
 const LOSS: &[&str] = &["split-brain", "lost-write"];
 
+/// An older topology that displaces a newer one takes what only that one had.
+const WENT_BACK: &[&str] = &["topology-went-back"];
+
 const fn kind(name: &'static str, description: &'static str) -> AnomalyKind {
     AnomalyKind { name, within: None, follows_from: &[], description }
 }
@@ -78,6 +81,40 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         LOSS,
         "stale-token",
         "a lock came with, or its store took, a fencing token older than one before",
+    ),
+    kind(
+        "topology-went-back",
+        "a node or the controllers' store went from one version of the topology to a lower one, or two documents bear one version",
+    ),
+    AnomalyKind {
+        name: "lost-change",
+        within: None,
+        follows_from: WENT_BACK,
+        description: "a failover or a namespace was acknowledged by a controller, and vanished though nobody undid it",
+    },
+    AnomalyKind {
+        name: "lost-migration",
+        within: Some("lost-change"),
+        follows_from: WENT_BACK,
+        description: "a migration was acknowledged by a controller, and its mark vanished though nobody said that it had ended",
+    },
+    kind(
+        "redirect-loop",
+        "nodes sent clients to each other for a slot, for long and with no fault in force",
+    ),
+    kind("stuck-slot", "a slot was refused for too long after the faults were healed"),
+    kind(
+        "stuck-migration",
+        "a migration was still under way too long after the faults were healed",
+    ),
+    kind(
+        "starved-failover",
+        "a master stayed dead while controllers were elected one after the other, and none replaced it",
+    ),
+    after(
+        LOSS,
+        "replica-divergence",
+        "in the end nodes of one shard hold different values, and nothing is written any more",
     ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
 ];

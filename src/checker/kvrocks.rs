@@ -11,24 +11,31 @@
 //! - fault records: from when to when a place was struck.
 
 mod answers;
+mod bounds;
 mod counters;
+mod divergence;
 mod elements;
 mod evidence;
 mod lost;
 mod objects;
+mod redirects;
 mod registers;
 #[cfg(test)]
 mod simulated;
 mod single_writer;
 mod stale;
+mod starved;
+mod stuck;
 mod terms;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod told;
+mod topology;
 mod wording;
 
 pub(super) use answers::Answer;
+pub use bounds::KvrocksBounds;
 pub(super) use evidence::Evidence;
 pub(super) use terms::Terms;
 
@@ -67,6 +74,7 @@ pub struct KvrocksChecks {
     pub shards: Vec<Vec<NodeName>>,
     /// `None` where clients only change the topology.
     pub object: Option<KvrocksObject>,
+    pub bounds: KvrocksBounds,
 }
 
 /// The checkers of a kvrocks scenario, beside those of every scenario.
@@ -85,6 +93,14 @@ pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
         }
         Some(_) => checkers.push(Box::new(objects::Objects { checks: own() })),
         None => {}
+    }
+    checkers.push(Box::new(topology::TopologyMonotone { checks: own() }));
+    checkers.push(Box::new(redirects::RedirectLoop { checks: own() }));
+    checkers.push(Box::new(stuck::StuckSlots { checks: own() }));
+    checkers.push(Box::new(stuck::StuckMigrations { checks: own() }));
+    checkers.push(Box::new(starved::StarvedFailover { checks: own() }));
+    if checks.object.as_ref().is_some_and(KvrocksObject::is_kept) {
+        checkers.push(Box::new(divergence::ReplicaDivergence { checks: own() }));
     }
     checkers
 }

@@ -34,7 +34,8 @@ fn plan(object: KvrocksObject, rng: &mut Rng) -> Plan {
 }
 
 fn findings(simulated: &Simulated, object: &KvrocksObject) -> Vec<Finding> {
-    let checks = KvrocksChecks { shards: shards(), object: Some(object.clone()) };
+    let checks =
+        KvrocksChecks { shards: shards(), object: Some(object.clone()), ..Default::default() };
     let mut checkers = kvrocks_checkers(&checks);
     checkers.iter_mut().map(|c| c.finish(&simulated.history, &Budget::UNBOUNDED)).collect()
 }
@@ -54,9 +55,13 @@ fn a_sound_cluster_raises_no_alarm() {
         let simulated = simulate(plan.clone(), &rng);
         for finding in findings(&simulated, &object) {
             let told = || format!("round {round}, {plan:?}: {}", told(&finding, &simulated));
-            // Where views leave the term of an operation open, objects may stay undecided.
+            // Nobody looks at its topology or dumps its nodes in the end; and where views leave the term of
+            // an operation open, objects may stay undecided.
+            let may_be_open = ["stuck-migrations", "replica-divergence", "model"];
+            let may_be_open = may_be_open.contains(&&*finding.name);
+            let worst = if may_be_open { Verdict::Unknown } else { Verdict::Valid };
+            assert!(finding.verdict <= worst, "{}", told());
             let is_open = finding.name == "model" && finding.verdict == Verdict::Unknown;
-            assert!(is_open || finding.verdict == Verdict::Valid, "{}", told());
             undecided += usize::from(is_open);
             permitted += finding.figures.get("permitted-lost").copied().unwrap_or_default();
         }
@@ -68,7 +73,7 @@ fn a_sound_cluster_raises_no_alarm() {
 /// Elements of sets that the checker blames somebody for.
 fn blamed(simulated: &Simulated) -> Vec<i64> {
     let object = Some(KvrocksObject::Set);
-    let checks = KvrocksChecks { shards: shards(), object };
+    let checks = KvrocksChecks { shards: shards(), object, ..Default::default() };
     let pairs = simulated.history.operations();
     let evidence = Evidence::of(&simulated.history, &pairs, &checks.shards);
     let losses = lost::losses(&pairs, &evidence, &checks).expect("final reads");
