@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::checker::{
     Availability, Budget, Case, Checker, Finding, KvrocksBounds, KvrocksChecks, KvrocksObject,
-    Linearizability, Recovery, RegisterModel, Stats, WellFormed, compose, count_operations, judge,
-    kvrocks_checkers,
+    Linearizability, Recovery, RegisterModel, Stats, WantedChanges, WellFormed, compose,
+    count_operations, judge, kvrocks_checkers,
 };
 use crate::cluster::Role;
 use crate::history::History;
@@ -16,7 +16,7 @@ use crate::op::SECOND;
 use crate::report::{Results, clocks, hits, triggers};
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
-use crate::workload::kvrocks::{DataKind, Kvrocks};
+use crate::workload::kvrocks::{DataKind, Kvrocks, OperatorOptions, OperatorsAt};
 use crate::workload::{AnyWorkload, OptionError};
 
 /// How long and how big checking may get.
@@ -57,6 +57,10 @@ fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
     let kinds = workload.get().kinds().into_iter().map(Into::into).collect();
     let recover_within = spec.recover_within.nanos();
     let mut checkers: Vec<Box<dyn Checker>> = vec![Box::new(WellFormed)];
+    let changes = match &workload {
+        AnyWorkload::Register(_) => WantedChanges::None,
+        AnyWorkload::Kvrocks(kvrocks) => wanted(&kvrocks.options().operators),
+    };
     match workload {
         AnyWorkload::Register(_) => {
             checkers.push(Box::new(Linearizability::new(RegisterModel::CAS_REGISTER)));
@@ -65,10 +69,22 @@ fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
             checkers.extend(kvrocks_checkers(&kvrocks_checks(scenario, &kvrocks)));
         }
     }
-    checkers.push(Box::new(Stats { kinds, crew: crew.clone(), min_ok: spec.min_ok }));
+    checkers.push(Box::new(Stats { kinds, crew: crew.clone(), min_ok: spec.min_ok, changes }));
     checkers.push(Box::new(Recovery { recover_within, crew }));
     checkers.push(Box::new(Availability));
     Ok(checkers)
+}
+
+/// What the operators were to ask for; where anybody may ask anything, one change of any kind will do.
+fn wanted(operators: &OperatorOptions) -> WantedChanges {
+    let OperatorOptions { migrate, failover, namespace, at, .. } = *operators;
+    let (migration, failover) = (migrate > 0, failover > 0);
+    match (at, migration || failover || namespace > 0) {
+        (_, false) => WantedChanges::None,
+        (OperatorsAt::Any, true) => WantedChanges::Any,
+        (OperatorsAt::Leader, true) if !migration && !failover => WantedChanges::Any,
+        (OperatorsAt::Leader, true) => WantedChanges::Each { migration, failover },
+    }
 }
 
 fn kvrocks_checks(scenario: &Scenario, kvrocks: &Kvrocks) -> KvrocksChecks {
@@ -212,6 +228,20 @@ mod tests {
     use super::*;
     use crate::checker::World;
     use crate::scenario::Overrides;
+
+    #[test]
+    fn a_workload_without_what_it_is_about_is_no_verdict() {
+        let operators = |yaml: &str| serde_yaml::from_str(yaml).expect(yaml);
+        for (yaml, expected) in [
+            ("{}", WantedChanges::None),
+            ("{migrate: 1, each: 0}", WantedChanges::Each { migration: true, failover: false }),
+            ("{migrate: 2, failover: 1}", WantedChanges::Each { migration: true, failover: true }),
+            ("{namespace: 1}", WantedChanges::Any),
+            ("{at: any, migrate: 4, failover: 1, namespace: 3}", WantedChanges::Any),
+        ] {
+            assert_eq!(wanted(&operators(yaml)), expected, "{yaml}");
+        }
+    }
 
     #[test]
     fn a_nemesis_named_twice_is_summed_up_once() {
