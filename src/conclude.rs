@@ -5,16 +5,18 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::checker::{
-    Availability, Budget, Case, Checker, Finding, KvrocksChecks, KvrocksObject, Linearizability,
-    Recovery, RegisterModel, Stats, WellFormed, compose, count_operations, judge, kvrocks_checkers,
+    Availability, Budget, Case, Checker, Finding, KvrocksBounds, KvrocksChecks, KvrocksObject,
+    Linearizability, Recovery, RegisterModel, Stats, WantedChanges, WellFormed, compose,
+    count_operations, judge, kvrocks_checkers,
 };
 use crate::cluster::Role;
 use crate::history::History;
 use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
+use crate::op::SECOND;
 use crate::report::{Results, clocks, hits, triggers};
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
-use crate::workload::kvrocks::{DataKind, Kvrocks};
+use crate::workload::kvrocks::{DataKind, Kvrocks, OperatorOptions, OperatorsAt};
 use crate::workload::{AnyWorkload, OptionError};
 
 /// How long and how big checking may get.
@@ -55,6 +57,10 @@ fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
     let kinds = workload.get().kinds().into_iter().map(Into::into).collect();
     let recover_within = spec.recover_within.nanos();
     let mut checkers: Vec<Box<dyn Checker>> = vec![Box::new(WellFormed)];
+    let changes = match &workload {
+        AnyWorkload::Register(_) => WantedChanges::None,
+        AnyWorkload::Kvrocks(kvrocks) => wanted(&kvrocks.options().operators),
+    };
     match workload {
         AnyWorkload::Register(_) => {
             checkers.push(Box::new(Linearizability::new(RegisterModel::CAS_REGISTER)));
@@ -63,10 +69,22 @@ fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
             checkers.extend(kvrocks_checkers(&kvrocks_checks(scenario, &kvrocks)));
         }
     }
-    checkers.push(Box::new(Stats { kinds, crew: crew.clone(), min_ok: spec.min_ok }));
+    checkers.push(Box::new(Stats { kinds, crew: crew.clone(), min_ok: spec.min_ok, changes }));
     checkers.push(Box::new(Recovery { recover_within, crew }));
     checkers.push(Box::new(Availability));
     Ok(checkers)
+}
+
+/// What the operators were to ask for; where anybody may ask anything, one change of any kind will do.
+fn wanted(operators: &OperatorOptions) -> WantedChanges {
+    let OperatorOptions { migrate, failover, namespace, at, .. } = *operators;
+    let (migration, failover) = (migrate > 0, failover > 0);
+    match (at, migration || failover || namespace > 0) {
+        (_, false) => WantedChanges::None,
+        (OperatorsAt::Any, true) => WantedChanges::Any,
+        (OperatorsAt::Leader, true) if !migration && !failover => WantedChanges::Any,
+        (OperatorsAt::Leader, true) => WantedChanges::Each { migration, failover },
+    }
 }
 
 fn kvrocks_checks(scenario: &Scenario, kvrocks: &Kvrocks) -> KvrocksChecks {
@@ -75,9 +93,25 @@ fn kvrocks_checks(scenario: &Scenario, kvrocks: &Kvrocks) -> KvrocksChecks {
         DataKind::Append => KvrocksObject::List,
         DataKind::Set => KvrocksObject::Set,
         DataKind::Counter => KvrocksObject::Counter,
-        DataKind::Lock => KvrocksObject::Lock,
+        DataKind::Lock => KvrocksObject::Lock { ttl: kvrocks.options().lock.ttl.nanos() },
     };
-    KvrocksChecks { shards: kvrocks.shards(&scenario.topology()), object: Some(object) }
+    KvrocksChecks {
+        shards: kvrocks.shards(&scenario.topology()),
+        object: Some(object),
+        bounds: kvrocks_bounds(scenario),
+    }
+}
+
+/// From the controllers' own settings, where the scenario has them; else from those they come with.
+fn kvrocks_bounds(scenario: &Scenario) -> KvrocksBounds {
+    let settings = scenario.workload.config.get(&Role::Controller);
+    let number = |name: &str, usual: u64| {
+        let set = settings.and_then(|all| all.get(&format!("controller.failover.{name}")));
+        set.and_then(|set| set.trim().parse().ok()).unwrap_or(usual)
+    };
+    let interval = number("ping_interval_seconds", 1).saturating_mul(SECOND);
+    let recover_within = scenario.workload.recover_within.nanos();
+    KvrocksBounds::new(recover_within, interval, number("max_ping_count", 3))
 }
 
 /// Each nemesis once: all that those of one name did is one summary.
@@ -194,6 +228,20 @@ mod tests {
     use super::*;
     use crate::checker::World;
     use crate::scenario::Overrides;
+
+    #[test]
+    fn a_workload_without_what_it_is_about_is_no_verdict() {
+        let operators = |yaml: &str| serde_yaml::from_str(yaml).expect(yaml);
+        for (yaml, expected) in [
+            ("{}", WantedChanges::None),
+            ("{migrate: 1, each: 0}", WantedChanges::Each { migration: true, failover: false }),
+            ("{migrate: 2, failover: 1}", WantedChanges::Each { migration: true, failover: true }),
+            ("{namespace: 1}", WantedChanges::Any),
+            ("{at: any, migrate: 4, failover: 1, namespace: 3}", WantedChanges::Any),
+        ] {
+            assert_eq!(wanted(&operators(yaml)), expected, "{yaml}");
+        }
+    }
 
     #[test]
     fn a_nemesis_named_twice_is_summed_up_once() {

@@ -1,6 +1,10 @@
 //! How many operations ended how, and whether that is enough for a verdict to mean anything.
 
+mod changes;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+pub use changes::WantedChanges;
 
 use crate::checker::phases::Phases;
 use crate::checker::{Budget, Checker, Finding, Verdict};
@@ -37,6 +41,8 @@ pub struct Stats {
     pub crew: Crew,
     /// Replaces the standard rule: so many `ok`s of each kind over the whole run.
     pub min_ok: Option<u64>,
+    /// Changes of the topology without which the run shows nothing.
+    pub changes: WantedChanges,
 }
 
 impl Checker for Stats {
@@ -47,7 +53,7 @@ impl Checker for Stats {
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {
         let counts = count_operations(history);
         let phases = Phases::of(history);
-        let mut lacks = Vec::new();
+        let mut lacks = changes::lacks(self.changes, history);
         match self.min_ok {
             Some(least) => lacks.extend(self.few(history.events(), &counts, least, "in all")),
             // A history of another tool marks no phases, and its faults are not ours to judge.

@@ -10,7 +10,8 @@ mod shards;
 mod slots;
 mod views;
 
-use calm::Calm;
+pub(super) use calm::Calm;
+pub(super) use document::{Document, Mark, Part};
 pub(super) use masters::{Promotion, Promotions, Unseen};
 pub(super) use operators::{Migration, Told};
 pub(super) use shards::Shards;
@@ -20,6 +21,7 @@ use crate::history::History;
 use crate::op::{Event, Nanos, NodeName};
 use operators::Operators;
 use ownership::Ownership;
+pub(super) use views::Seen;
 use views::Views;
 
 /// All of it, read once.

@@ -46,7 +46,7 @@ pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, object: &KvrocksObjec
         }
         KvrocksObject::Counter => counter::search(pairs, drain, &mut search),
         // A lock is meant to be lost in time.
-        KvrocksObject::Lock => {}
+        KvrocksObject::Lock { .. } => {}
     }
     search
 }
