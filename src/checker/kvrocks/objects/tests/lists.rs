@@ -92,7 +92,7 @@ fn forget(ops: &mut [Op<Vec<Part>>]) {
     }
 }
 
-fn change(ops: &mut Vec<Op<Vec<Part>>>, rng: &mut Rng) {
+fn change(ops: &mut [Op<Vec<Part>>], rng: &mut Rng) {
     forget(ops);
     let is_read = |act: &Vec<Part>| act.iter().any(|part| matches!(part, Part::Read(..)));
     let Some(op) = pick(ops, rng, is_read) else { return };

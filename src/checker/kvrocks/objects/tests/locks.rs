@@ -90,7 +90,7 @@ fn acts(rng: &mut Rng) -> Vec<Act> {
 #[test]
 fn locks_are_impossible_only_where_no_moments_explain_them() {
     let lock = KvrocksObject::Lock { ttl: TTL * MILLISECOND };
-    let change = |ops: &mut Vec<Op<Act>>, rng: &mut Rng| match rng.below(3) {
+    let change = |ops: &mut [Op<Act>], rng: &mut Rng| match rng.below(3) {
         // It was answered at another time.
         0 | 1 => {
             let Some(op) = pick(ops, rng, |act| matches!(act, Act::Acquire(..))) else { return };

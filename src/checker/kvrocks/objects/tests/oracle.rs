@@ -159,7 +159,7 @@ pub(super) fn compare<O: Object>(
     complete: bool,
     seed: u64,
     acts: impl Fn(&mut Rng) -> Vec<O::Act>,
-    change: impl Fn(&mut Vec<Op<O::Act>>, &mut Rng),
+    change: impl Fn(&mut [Op<O::Act>], &mut Rng),
 ) -> Tally {
     let rng = Rng::from_seed(seed);
     let mut tally = Tally::default();
