@@ -7,7 +7,7 @@ use stormglass::checker::ANOMALIES;
 use stormglass::cluster::Role;
 use stormglass::duration::Span;
 
-const TABLE: &str = include_str!("table.yaml");
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/cells/table.yaml");
 
 /// Variants of one service side by side.
 #[derive(Debug, Deserialize)]
@@ -17,6 +17,9 @@ pub struct Group {
     /// Whose variants these are.
     pub role: Role,
     pub variants: Vec<String>,
+    /// What the data nodes are, where these are controllers.
+    #[serde(default)]
+    pub node: Option<String>,
     pub rows: Vec<Row>,
 }
 
@@ -53,6 +56,7 @@ pub enum Promise {
 pub struct Cell {
     pub role: Role,
     pub variant: String,
+    pub node: Option<String>,
     pub workload: String,
     pub nemesis: String,
     pub time: Span,
@@ -90,13 +94,15 @@ impl fmt::Display for Promise {
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Cell { role, variant, workload, nemesis, .. } = self;
-        write!(f, "{workload} --nemesis {nemesis} --variant {role}={variant}")
+        let Cell { role, variant, node, workload, nemesis, .. } = self;
+        write!(f, "{workload} --nemesis {nemesis} --variant {role}={variant}")?;
+        node.iter().try_for_each(|node| write!(f, " --variant node={node}"))
     }
 }
 
 pub fn groups() -> Vec<Group> {
-    serde_yaml::from_str(TABLE).unwrap_or_else(|error| panic!("cells/table.yaml: {error}"))
+    let text = std::fs::read_to_string(TABLE).unwrap_or_else(|error| panic!("{TABLE}: {error}"));
+    serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{TABLE}: {error}"))
 }
 
 impl Group {
@@ -108,6 +114,7 @@ impl Group {
             Some(Cell {
                 role: self.role,
                 variant: variant.clone(),
+                node: self.node.clone(),
                 workload: row.workload.clone(),
                 nemesis: row.nemesis.clone(),
                 time: row.time,

@@ -39,9 +39,11 @@ pub enum Showing {
 }
 
 pub fn scenario(cell: &Cell, seed: u64, ignore_expectations: bool) -> Scenario {
+    let node = cell.node.clone().map(|name| (Role::Kvrocks, name));
+    let choices = [(cell.role, cell.variant.clone())].into_iter().chain(node);
     let overrides = Overrides {
         time: Some(cell.time),
-        variants: vec![VariantChoice { role: Some(cell.role), name: cell.variant.clone() }],
+        variants: choices.map(|(role, name)| VariantChoice { role: Some(role), name }).collect(),
         ignore_expectations,
         ..Overrides::default()
     };
