@@ -1,18 +1,20 @@
 //! How long a run against a real ensemble takes around its operations: from command to first
 //! operation, from last operation to nothing left; how long a partition takes to be proven and to be
 //! proven healed; and what the agent takes for it. Needs a Docker engine; images are made before the clock
-//! starts. `links` as an argument measures the agent alone.
+//! starts. `links` as an argument measures the agent alone, `kvrocks` a kvrocks cluster alone.
 
+#[path = "docker/kvrocks.rs"]
+mod kvrocks;
 #[path = "docker/links.rs"]
 mod links;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use stormglass::cluster::Applied;
 use stormglass::nemesis::FaultRecord;
-use stormglass::op::{Kind, Process, SECOND};
+use stormglass::op::{Event, Kind, Process, SECOND};
 use stormglass::results_folder::ResultsFolder;
 
 /// What Jepsen's documentation says of bringing a cluster up.
@@ -46,56 +48,80 @@ fn main() {
         return;
     }
     let root = std::env::temp_dir().join(format!("stormglass-bench-{}", std::process::id()));
-    let results = root.display().to_string();
-    let run = |time: &str| {
-        let began = now();
-        let start = Instant::now();
-        let passed = stormglass(&[
-            "run",
-            "zookeeper/register",
-            "--nemesis",
-            "partition-halves",
-            "--world",
-            "docker",
-            "--quiet",
-            "--set",
-            "nemesis.faults.0.after=6s",
-            "--set",
-            "nemesis.faults.0.for=3s",
-            "--set",
-            "nemesis.faults.0.every=4s",
-            "--results",
-            &results,
-            "--time",
-            time,
-        ]);
-        (passed, began, start.elapsed().as_secs_f64())
-    };
-    // The first run makes the images.
-    let (warm, _, _) = run("1s");
-    assert!(warm || root.join("latest").exists(), "the first run could not be started");
-    let (passed, began, wall) = run("30s");
-    report(&root.join("latest"), passed, began, wall);
-    runtime.block_on(links::measure()).expect("links measured");
+    if !std::env::args().any(|argument| argument == "kvrocks") {
+        let arguments = [
+            "zookeeper/register --nemesis partition-halves --world docker",
+            "--set nemesis.faults.0.after=6s --set nemesis.faults.0.for=3s",
+            "--set nemesis.faults.0.every=4s",
+        ]
+        .join(" ");
+        // The first run makes the images.
+        let first = Ran::of(&root, &format!("{arguments} --time 1s"));
+        assert!(first.folder.exists(), "the first run could not be started");
+        report(&Ran::of(&root, &format!("{arguments} --time 30s")));
+        runtime.block_on(links::measure()).expect("links measured");
+    }
+    kvrocks::measure(&root);
     std::fs::remove_dir_all(&root).expect("our own folder");
 }
 
-fn report(folder: &Path, passed: bool, began: f64, wall: f64) {
-    let run = ResultsFolder::open(folder).expect("the run left its results");
+/// A run of the binary that has ended.
+struct Ran {
+    passed: bool,
+    /// When its command was given.
+    began: f64,
+    wall: f64,
+    folder: PathBuf,
+}
+
+impl Ran {
+    fn of(root: &Path, arguments: &str) -> Ran {
+        let results = root.display().to_string();
+        let arguments = format!("run {arguments} --quiet --results {results}");
+        let began = now();
+        let start = Instant::now();
+        let passed = stormglass(&arguments.split(' ').collect::<Vec<_>>());
+        let wall = start.elapsed().as_secs_f64();
+        Ran { passed, began, wall, folder: root.join("latest") }
+    }
+
+    fn results(&self) -> ResultsFolder {
+        ResultsFolder::open(&self.folder).expect("the run left its results")
+    }
+
+    /// From the command to the beginning of its history.
+    fn up(&self) -> f64 {
+        started(&self.folder) - self.began
+    }
+
+    /// From the command to the first operation that was ok.
+    fn first_ok(&self) -> f64 {
+        let run = self.results();
+        let is_it = |event: &&Event| is_client(event.process) && event.kind == Kind::Ok;
+        let first = run.history.events().iter().find(is_it).expect("an ok operation");
+        self.up() + first.time as f64 / SECOND as f64
+    }
+}
+
+fn is_client(process: Process) -> bool {
+    process != Process::Nemesis
+}
+
+fn report(ran: &Ran) {
+    let run = ran.results();
     let events = run.history.events();
-    let is_client = |process: Process| process != Process::Nemesis;
-    let first_ok = events.iter().find(|event| is_client(event.process) && event.kind == Kind::Ok);
     let last = events.iter().rfind(|event| is_client(event.process)).expect("operations");
-    let first_ok = first_ok.expect("an ok operation").time as f64 / SECOND as f64;
     let last = last.time as f64 / SECOND as f64;
-    let begun = started(folder) - began;
-    let up = begun + first_ok;
-    println!("passed: {passed}");
+    let (begun, up) = (ran.up(), ran.first_ok());
+    println!("passed: {}", ran.passed);
     println!(
         "command to first ok operation: {up:.1} s, {:.0} times faster than 4 minutes",
         JEPSEN_SECONDS / up
     );
-    println!("last operation to nothing left, judged and reported: {:.1} s", wall - begun - last);
+    println!(
+        "last operation to nothing left, judged and reported: {:.1} s",
+        ran.wall - begun - last
+    );
     let (mut cut, mut joined) = (Vec::new(), Vec::new());
     for event in events {
         let (deeds, into) = match FaultRecord::of(event) {

@@ -18,7 +18,7 @@ pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
 pub use availability::Availability;
 pub use compose::{Composed, compose};
 pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};
-pub use kvrocks::{KvrocksChecks, KvrocksObject, kvrocks_checkers};
+pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers};
 pub use linearizability::Linearizability;
 pub use model::{Model, RegisterModel, UnknownModel};
 pub use recovery::Recovery;
@@ -111,7 +111,19 @@ pub const CHECKERS: &[(&str, &str)] = &[
         "what was acknowledged is there at the end, unless a failover may have lost it",
     ),
     ("stale-reads", "a read sees what had been acknowledged, but for what a failover took back"),
-    ("model", "says what of lists, counters and locks no checker judges yet: never valid"),
+    ("model", "what was seen of lists, sets, counters and locks can have been one of these"),
+    (
+        "topology-monotone",
+        "versions of a kvrocks topology only grow, and no acknowledged change of it vanishes",
+    ),
+    ("redirect-loop", "nodes do not go on sending clients to each other for a slot"),
+    ("stuck-slots", "every slot is served again, to writers too, within a bound after the heal"),
+    ("stuck-migrations", "no slot migration is under way any more so long after the heal"),
+    (
+        "starved-failover",
+        "a dead master is replaced in time, however often the controllers' leader changes",
+    ),
+    ("replica-divergence", "in the end the nodes of a shard hold the same"),
     ("availability", "how long clients waited for an ok; figures only, never a verdict"),
 ];
 

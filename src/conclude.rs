@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::checker::{
-    Availability, Budget, Case, Checker, Finding, KvrocksChecks, KvrocksObject, Linearizability,
-    Recovery, RegisterModel, Stats, WantedChanges, WellFormed, compose, count_operations, judge,
-    kvrocks_checkers,
+    Availability, Budget, Case, Checker, Finding, KvrocksBounds, KvrocksChecks, KvrocksObject,
+    Linearizability, Recovery, RegisterModel, Stats, WantedChanges, WellFormed, compose,
+    count_operations, judge, kvrocks_checkers,
 };
 use crate::cluster::Role;
 use crate::history::History;
 use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
+use crate::op::SECOND;
 use crate::report::{Results, clocks, hits, triggers};
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
@@ -92,9 +93,25 @@ fn kvrocks_checks(scenario: &Scenario, kvrocks: &Kvrocks) -> KvrocksChecks {
         DataKind::Append => KvrocksObject::List,
         DataKind::Set => KvrocksObject::Set,
         DataKind::Counter => KvrocksObject::Counter,
-        DataKind::Lock => KvrocksObject::Lock,
+        DataKind::Lock => KvrocksObject::Lock { ttl: kvrocks.options().lock.ttl.nanos() },
     };
-    KvrocksChecks { shards: kvrocks.shards(&scenario.topology()), object: Some(object) }
+    KvrocksChecks {
+        shards: kvrocks.shards(&scenario.topology()),
+        object: Some(object),
+        bounds: kvrocks_bounds(scenario),
+    }
+}
+
+/// From the controllers' own settings, where the scenario has them; else from those they come with.
+fn kvrocks_bounds(scenario: &Scenario) -> KvrocksBounds {
+    let settings = scenario.workload.config.get(&Role::Controller);
+    let number = |name: &str, usual: u64| {
+        let set = settings.and_then(|all| all.get(&format!("controller.failover.{name}")));
+        set.and_then(|set| set.trim().parse().ok()).unwrap_or(usual)
+    };
+    let interval = number("ping_interval_seconds", 1).saturating_mul(SECOND);
+    let recover_within = scenario.workload.recover_within.nanos();
+    KvrocksBounds::new(recover_within, interval, number("max_ping_count", 3))
 }
 
 /// Each nemesis once: all that those of one name did is one summary.

@@ -145,6 +145,11 @@ impl Interposers {
         guests.unwrap_or_else(|| Ok(Guests::default()))
     }
 
+    /// Where the interposer at a node listens itself, if there is one.
+    pub fn ports(&self, node: &NodeName) -> Vec<u16> {
+        self.stations.get(node).map_or(Vec::new(), |station| station.ports().to_vec())
+    }
+
     /// A tap's rules as the kernel shows them.
     pub fn state(&mut self, tap: &ResolvedTap) -> anyhow::Result<TapState> {
         state(self.station(tap.tap.node)?, tap)

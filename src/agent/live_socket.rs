@@ -1,9 +1,10 @@
 //! TCP sockets as the kernel lists them (`linux/inet_diag.h`), and closing them from outside, whoever's
 //! they are: their owner hears ECONNABORTED, the other end RST.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4};
 
 use super::attribute::take;
 use super::netlink::Exchange;
@@ -18,6 +19,8 @@ const ID_OFFSET: usize = 4;
 /// Bits by the numbers of `linux/tcp_states.h`: all in which both ends may still say something. Neither
 /// listeners nor what only waits for late packets.
 const LIVE_STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
+
+const LISTENING: u32 = 1 << 10;
 
 /// One end of a connection over IPv4, whichever family its socket was made in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,13 +64,35 @@ fn address(family: u8, bytes: [u8; 16]) -> Option<Ipv4Addr> {
 
 /// The live sockets in the namespace where the exchange was opened.
 pub fn list(exchange: &mut Exchange) -> io::Result<Vec<LiveSocket>> {
-    let mut sockets = Vec::new();
+    let found = dump(exchange, LIVE_STATES)?;
+    Ok(found.iter().filter_map(|body| LiveSocket::decode(body)).collect())
+}
+
+/// Where anything listens in the namespace where the exchange was opened.
+pub fn listening(exchange: &mut Exchange) -> io::Result<BTreeSet<SocketAddr>> {
+    let found = dump(exchange, LISTENING)?;
+    Ok(found.iter().filter_map(|body| listener(body)).collect())
+}
+
+fn listener(body: &[u8]) -> Option<SocketAddr> {
+    let [family] = take::<1>(body, 0)?;
+    let port = u16::from_be_bytes(take(body, ID_OFFSET)?);
+    let bytes: [u8; 16] = take(body, ID_OFFSET + 4)?;
+    let ip = match i32::from(family) == libc::AF_INET {
+        true => IpAddr::from(take::<4>(&bytes, 0)?),
+        false => IpAddr::from(bytes).to_canonical(),
+    };
+    Some((ip, port).into())
+}
+
+/// Sockets of both families that are in one of these states, as the kernel describes them.
+fn dump(exchange: &mut Exchange, states: u32) -> io::Result<Vec<Vec<u8>>> {
+    let mut found = Vec::new();
     for family in [libc::AF_INET, libc::AF_INET6] {
-        let any = request(family as u8, LIVE_STATES, &[0; ID_LENGTH]);
-        let found = exchange.dump(SOCKETS_BY_FAMILY, &any)?;
-        sockets.extend(found.iter().filter_map(|body| LiveSocket::decode(body)));
+        let any = request(family as u8, states, &[0; ID_LENGTH]);
+        found.extend(exchange.dump(SOCKETS_BY_FAMILY, &any)?);
     }
-    Ok(sockets)
+    Ok(found)
 }
 
 /// Closes it; false where it was gone already.
@@ -105,6 +130,22 @@ mod tests {
             let socket = LiveSocket::decode(&body).expect("a socket");
             assert_eq!(socket.to_string(), "10.0.0.1:8080 to 10.0.0.2:49153");
         }
+    }
+
+    #[test]
+    fn a_listener_is_listed_with_its_address_while_it_listens() {
+        for address in ["127.0.0.1:0", "0.0.0.0:0"] {
+            let listener = std::net::TcpListener::bind(address).expect("a free port");
+            let address = listener.local_addr().expect("an address");
+            let subsystem = crate::agent::netlink::Subsystem::SocketDiagnosis;
+            let mut exchange = Exchange::open(subsystem).expect("a socket of netlink");
+            assert!(listening(&mut exchange).expect("listed").contains(&address));
+            drop(listener);
+            assert!(!listening(&mut exchange).expect("listed").contains(&address));
+        }
+        let mut any = [0; ID_OFFSET + ID_LENGTH];
+        (any[0], any[5]) = (libc::AF_INET6 as u8, 80);
+        assert_eq!(listener(&any).expect("a listener").to_string(), "[::]:80");
     }
 
     #[test]

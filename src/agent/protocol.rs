@@ -9,7 +9,7 @@ mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +118,10 @@ pub enum Command {
         enough: usize,
         bound_ms: u64,
     },
+    /// Where anything listens in a node's network, our interposers apart.
+    Listening {
+        node: NodeName,
+    },
     /// The run's tables as the kernel shows them.
     Status,
     /// Tries what this kernel lets us do.
@@ -225,6 +229,7 @@ pub enum Answer {
     Disarm { spent: Option<Spent> },
     ProbeTap { probe: TapProbe },
     Ask { heard: Heard },
+    Listening { at: BTreeSet<SocketAddr> },
     Status { tables: Vec<Table> },
     Abilities { abilities: Vec<Ability> },
     Process { process: Option<ProcessFacts> },

@@ -48,6 +48,7 @@ impl<'a> Worker<'a> {
                 self.ask(id, (&node, port), question, bound_ms)?;
                 return Ok(None);
             }
+            Command::Listening { node } => Answer::Listening { at: self.listening(&node)? },
             Command::Hello => Answer::Hello { greeting: self.greet()? },
             Command::Enroll { nodes } => self.enroll(nodes)?,
             Command::Cut { fault, links, manner } => self.cut(fault, &links, manner)?,

@@ -15,6 +15,9 @@ pub struct AnomalyKind {
 /// What two writers for one slot bring about, and writes that vanish.
 const LOSS: &[&str] = &["split-brain", "lost-write"];
 
+/// An older topology that displaces a newer one takes what only that one had.
+const WENT_BACK: &[&str] = &["topology-went-back"];
+
 const fn kind(name: &'static str, description: &'static str) -> AnomalyKind {
     AnomalyKind { name, within: None, follows_from: &[], description }
 }
@@ -49,6 +52,69 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind(
         "no-recovery",
         "the faults were healed, and the cluster did not serve all clients in time",
+    ),
+    after(
+        LOSS,
+        "incompatible-order",
+        "two reads of one list cannot both be, and no failover lies between them",
+    ),
+    after(
+        LOSS,
+        "vanished-element",
+        "an element of a list or set was there, and a later read lacks it without a failover between",
+    ),
+    kind("duplicate-element", "an element of a list or set was added once and is there twice"),
+    kind("unwritten-element", "an element of a list or set is there that nobody can have added"),
+    kind("torn-transaction", "a transaction on lists did not take effect as a whole at one moment"),
+    after(LOSS, "duplicate-count", "two increments of one counter were answered the same count"),
+    after(
+        LOSS,
+        "backward-count",
+        "an increment was answered no more than what had been told before it was asked for",
+    ),
+    kind(
+        "impossible-count",
+        "a count was told that is more than the increments that can have been",
+    ),
+    after(LOSS, "two-holders", "a lock was given to somebody while another surely held it"),
+    after(
+        LOSS,
+        "stale-token",
+        "a lock came with, or its store took, a fencing token older than one before",
+    ),
+    kind(
+        "topology-went-back",
+        "a node or the controllers' store went from one version of the topology to a lower one, or two documents bear one version",
+    ),
+    AnomalyKind {
+        name: "lost-change",
+        within: None,
+        follows_from: WENT_BACK,
+        description: "a failover or a namespace was acknowledged by a controller, and vanished though nobody undid it",
+    },
+    AnomalyKind {
+        name: "lost-migration",
+        within: Some("lost-change"),
+        follows_from: WENT_BACK,
+        description: "a migration was acknowledged by a controller, and its mark vanished though nobody said that it had ended",
+    },
+    kind(
+        "redirect-loop",
+        "nodes sent clients to each other for a slot, for long and with no fault in force",
+    ),
+    kind("stuck-slot", "a slot was refused for too long after the faults were healed"),
+    kind(
+        "stuck-migration",
+        "a migration was still under way too long after the faults were healed",
+    ),
+    kind(
+        "starved-failover",
+        "a master stayed dead while controllers were elected one after the other, and none replaced it",
+    ),
+    after(
+        LOSS,
+        "replica-divergence",
+        "in the end nodes of one shard hold different values, and nothing is written any more",
     ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
 ];

@@ -11,29 +11,37 @@
 //! - fault records: from when to when a place was struck.
 
 mod answers;
+mod bounds;
 mod counters;
+mod divergence;
 mod elements;
 mod evidence;
 mod lost;
+mod objects;
+mod redirects;
 mod registers;
 #[cfg(test)]
 mod simulated;
 mod single_writer;
 mod stale;
+mod starved;
+mod stuck;
 mod terms;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod told;
-mod unjudged;
+mod topology;
 mod wording;
 
 pub(super) use answers::Answer;
+pub use bounds::KvrocksBounds;
 pub(super) use evidence::Evidence;
+pub(super) use lost::lost_writes;
 pub(super) use terms::Terms;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};
-use crate::op::NodeName;
+use crate::op::{Nanos, NodeName};
 
 /// What the keys of a workload hold, and so what its clients rely on.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,13 +55,16 @@ pub enum KvrocksObject {
     /// `incr`, answering the new count, and `read`.
     Counter,
     /// `acquire` (answering a token), `release` and `store` (of `[token, value]`).
-    Lock,
+    Lock {
+        /// For how long a lock is taken.
+        ttl: Nanos,
+    },
 }
 
 impl KvrocksObject {
     /// What is written stays until something else is written. Locks are meant to be lost in time.
     fn is_kept(&self) -> bool {
-        !matches!(self, KvrocksObject::Lock)
+        !matches!(self, KvrocksObject::Lock { .. })
     }
 }
 
@@ -64,6 +75,7 @@ pub struct KvrocksChecks {
     pub shards: Vec<Vec<NodeName>>,
     /// `None` where clients only change the topology.
     pub object: Option<KvrocksObject>,
+    pub bounds: KvrocksBounds,
 }
 
 /// The checkers of a kvrocks scenario, beside those of every scenario.
@@ -75,18 +87,21 @@ pub fn kvrocks_checkers(checks: &KvrocksChecks) -> Vec<Box<dyn Checker>> {
         checkers.push(Box::new(lost::LostWrites { checks: own() }));
         checkers.push(Box::new(stale::StaleReads { checks: own() }));
     }
-    if let Some(KvrocksObject::Register(model)) = &checks.object {
-        let shards = checks.shards.clone();
-        checkers.push(Box::new(Linearizability::per_term(model.clone(), shards)));
+    match &checks.object {
+        Some(KvrocksObject::Register(model)) => {
+            let shards = checks.shards.clone();
+            checkers.push(Box::new(Linearizability::per_term(model.clone(), shards)));
+        }
+        Some(_) => checkers.push(Box::new(objects::Objects { checks: own() })),
+        None => {}
     }
-    let unjudged = match &checks.object {
-        Some(KvrocksObject::List) => Some("the order and the transactions of lists"),
-        Some(KvrocksObject::Counter) => Some("the count of counters"),
-        Some(KvrocksObject::Lock) => Some("that a lock has one holder"),
-        Some(KvrocksObject::Register(_) | KvrocksObject::Set) | None => None,
-    };
-    if let Some(what) = unjudged {
-        checkers.push(Box::new(unjudged::Unjudged(what)));
+    checkers.push(Box::new(topology::TopologyMonotone { checks: own() }));
+    checkers.push(Box::new(redirects::RedirectLoop { checks: own() }));
+    checkers.push(Box::new(stuck::StuckSlots { checks: own() }));
+    checkers.push(Box::new(stuck::StuckMigrations { checks: own() }));
+    checkers.push(Box::new(starved::StarvedFailover { checks: own() }));
+    if checks.object.as_ref().is_some_and(KvrocksObject::is_kept) {
+        checkers.push(Box::new(divergence::ReplicaDivergence { checks: own() }));
     }
     checkers
 }

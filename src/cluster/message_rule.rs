@@ -166,7 +166,8 @@ pub enum Form {
     /// Nothing: it is only seen, as a trigger wants it, when the request comes by.
     Watch,
     /// The request is applied, its reply and all behind it never come; the connection stays until the
-    /// fault ends, then it is closed.
+    /// fault ends, then it is closed. From the reply on it is dead both ways: what is said on it later never
+    /// arrives, so exactly what was asked for before is applied without being answered.
     Hold,
     /// The request is applied, its reply is not passed on, the connection is closed.
     Close,

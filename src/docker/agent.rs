@@ -9,6 +9,7 @@ mod tapping;
 mod traffic;
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -189,6 +190,14 @@ impl Agent {
         match ask(&self.questions, command, bound + ANSWER_WITHIN).await? {
             Answer::Ask { heard } => Ok(heard),
             answer => unexpected("ask", &answer),
+        }
+    }
+
+    /// Where anything listens in a node's network, our interposers apart.
+    pub async fn listening(&self, node: NodeName) -> anyhow::Result<BTreeSet<SocketAddr>> {
+        match self.ask(Command::Listening { node }).await? {
+            Answer::Listening { at } => Ok(at),
+            answer => unexpected("listening", &answer),
         }
     }
 

@@ -5,6 +5,7 @@ mod expect;
 mod fitting;
 mod making;
 mod pace;
+mod ready;
 mod sightings;
 mod spec;
 mod up;

@@ -124,7 +124,6 @@ pub async fn resolve(
         }
     }
     let official = context.official();
-    progress(&format!("pulling {official}"));
     match pull::pull(engine, official, progress).await {
         Ok(()) => found(engine, name, official, How::Pulled).await,
         Err(cause) if context.is_built_here() => {
@@ -178,6 +177,11 @@ pub fn names_built_here() -> Vec<String> {
     names().into_iter().filter(is_built).collect()
 }
 
+/// The official image of a service.
+pub fn official(name: &str) -> Option<String> {
+    Context::load(name).ok().map(|context| context.official().to_owned())
+}
+
 /// What this host lacks for making images without a registry; `None` where it lacks nothing.
 pub fn debootstrap_lacks() -> Option<String> {
     base::lacks()
@@ -209,7 +213,6 @@ async fn resolve_chosen(
     if let Some(image) = find(engine, name, reference, How::Local).await? {
         return Ok(image);
     }
-    progress(&format!("pulling {reference}"));
     pull::pull(engine, reference, progress).await.map_err(|cause| ImageError::NotPulled {
         name: name.to_owned(),
         reference: reference.to_owned(),

@@ -18,9 +18,10 @@
 //! `asking-only`: sound under 1, as only a source that had its answer says ASK, and nobody else says ASKING.
 //! Not under 2 and 3: those that were sent to the destination wrote there.
 //!
-//! `no-imported-slots`: sound under all three, as the destination never serves what is not its own. But the
-//! source goes on taking writes after SUCCESS, and nobody carries them over: each fault-free migration
-//! of a slot that is written to loses what came between SUCCESS and the topology.
+//! `no-imported-slots`: sound under 1 and 2, as the destination never serves what is not its own, and the
+//! source, as shipped, serves no more once it has its answer. The price is paid by each migration: from SUCCESS
+//! to the topology the two send clients to each other, and nobody serves the slot. Under 3 the source forgets
+//! that the slot has gone and answers reads again, while the destination may have heard the next topology.
 //!
 //! `freeze-until-topology`: sound under all three, if the controller writes a topology only over the one
 //! that it read (within one process the real one does). The destination serves nothing before a topology

@@ -71,7 +71,7 @@ variants! {
     AskingOnly = "asking-only",
     /// From SUCCESS on the destination serves nothing of the slot, and the source takes no writes, until a higher topology version comes; after a restart a master serves nothing before it has heard a controller.
     FreezeUntilTopology = "freeze-until-topology",
-    /// The destination never serves a slot that no topology gives it; the source serves on until one comes.
+    /// The destination never serves a slot that no topology gives it; until one comes the source sends clients there all the same.
     NoImportedSlots = "no-imported-slots",
     /// A master takes no writes once it has not heard a controller for a while.
     Lease = "lease",

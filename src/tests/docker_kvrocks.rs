@@ -5,6 +5,7 @@ mod desk;
 mod faults;
 mod heal;
 mod official;
+mod schedules;
 
 use std::time::Instant;
 

@@ -50,7 +50,7 @@ pub enum Deed {
     Pass(Vec<u8>),
     /// All that follows is late by this.
     Delay(Duration, Concerning),
-    /// Nothing that follows ever comes.
+    /// Nothing that follows ever comes, nor arrives what the client says from now on.
     Hold(Concerning),
     /// What was passed still arrives, then the connection ends.
     Close,
@@ -92,7 +92,8 @@ pub struct Splice {
     fates: BTreeMap<RequestId, Fate>,
     /// A request to be sent again once it has ended, and what of it has passed.
     doubled: Option<(RequestId, Hit, Vec<u8>)>,
-    /// Nothing more comes from the server.
+    /// Nothing more passes, in either direction: a reply is lost where packets are, and then what follows
+    /// the request is not acknowledged either.
     is_silent: bool,
 }
 
@@ -100,6 +101,9 @@ impl Splice {
     /// Takes what the client sent.
     pub fn requests(&mut self, bytes: &[u8], rules: &mut impl Rules) -> Vec<Deed> {
         let mut deeds = Vec::new();
+        if self.is_silent {
+            return deeds;
+        }
         self.listen(bytes, rules);
         let mut rest = bytes;
         while let Speech::Read(dialogue) = &mut self.speech {
@@ -265,7 +269,9 @@ impl Splice {
     /// Nothing more comes from the client: what was kept back of a request that stays half.
     pub fn end_of_requests(&mut self) -> Vec<Deed> {
         let mut deeds = Vec::new();
-        self.requests.give_up(&mut deeds);
+        if !self.is_silent {
+            self.requests.give_up(&mut deeds);
+        }
         deeds
     }
 

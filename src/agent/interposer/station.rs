@@ -130,6 +130,11 @@ impl Station {
         Ok(Guests { port: self.redirect.ports.inbound, meant_for })
     }
 
+    /// Where it listens itself.
+    pub fn ports(&self) -> [u16; 2] {
+        [self.redirect.ports.inbound, self.redirect.ports.outbound]
+    }
+
     /// Takes everything back: no rule redirects any more, all connections through it are reset.
     pub fn close(mut self) -> (Vec<(Concerning, Spent)>, Option<String>) {
         let left =

@@ -78,14 +78,15 @@ fn passes(words: &str) -> Vec<Deed> {
 }
 
 #[test]
-fn a_held_reply_and_all_behind_it_never_come() {
+fn a_held_reply_never_comes_nor_what_either_end_says_later() {
     let mut lab = Lab::new();
     lab.arm(FAULT, "resp set", Form::Hold, 1, 1);
     assert_eq!(lab.say("GET a\r\nSET a 1\r\n"), passes("GET a\r\nSET a 1\r\n"));
     let deeds = lab.answer("$1\r\nx\r\n+OK\r\n+more\r\n");
     assert_eq!(deeds, [passes("$1\r\nx\r\n"), vec![Deed::Hold(FAULT)]].concat());
     assert_eq!(lab.told(), "f1 SET a 1: OK applied #1");
-    assert_eq!(lab.say("GET b\r\n"), passes("GET b\r\n"), "requests go on");
+    assert_eq!(lab.say("GET b\r\nGET"), [], "it never arrives");
+    assert_eq!(lab.splice.end_of_requests(), [], "nor does half of one");
     assert_eq!(lab.answer("+never\r\n"), []);
 }
 

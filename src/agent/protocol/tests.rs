@@ -35,6 +35,7 @@ fn requests() -> Vec<Request> {
             enough: 4,
             bound_ms: 500,
         },
+        Command::Listening { node: "n1".into() },
         Command::Status,
         Command::Abilities,
         Command::Process { pid: 71 },
@@ -128,6 +129,7 @@ fn messages() -> Vec<Message> {
         Answer::Measure { speeds: vec![speed] },
         Answer::Ask { heard: Heard::Said { text: "imok".to_owned() } },
         Answer::Ask { heard: Heard::Silent { why: "refused".to_owned() } },
+        Answer::Listening { at: ["0.0.0.0:7777".parse().expect("an address")].into() },
         Answer::Abilities { abilities: vec![ability] },
         Answer::Process { process: Some(process) },
         Answer::SkewClock { report: clocks },
@@ -160,15 +162,16 @@ fn requests_on_the_wire() {
         {"id":12,"command":{"do":"counters"}}
         {"id":13,"command":{"do":"probe","links":[{"from":"n1","to":"n2"},{"from":"n2","to":"n1"}],"bound_ms":250}}
         {"id":14,"command":{"do":"ask","node":"n1","port":2181,"send":"ruok","enough":4,"bound_ms":500}}
-        {"id":15,"command":{"do":"status"}}
-        {"id":16,"command":{"do":"abilities"}}
-        {"id":17,"command":{"do":"process","pid":71}}
-        {"id":18,"command":{"do":"skew-clock","pid":71,"offsets":{"wall_ns":-5,"monotonic_ns":7}}}
-        {"id":19,"command":{"do":"read-clock","pid":71}}
-        {"id":20,"command":{"do":"heal-clock","pid":71}}
-        {"id":21,"command":{"do":"try-clocks"}}
-        {"id":22,"command":{"do":"heartbeat"}}
-        {"id":23,"command":{"do":"bye"}}
+        {"id":15,"command":{"do":"listening","node":"n1"}}
+        {"id":16,"command":{"do":"status"}}
+        {"id":17,"command":{"do":"abilities"}}
+        {"id":18,"command":{"do":"process","pid":71}}
+        {"id":19,"command":{"do":"skew-clock","pid":71,"offsets":{"wall_ns":-5,"monotonic_ns":7}}}
+        {"id":20,"command":{"do":"read-clock","pid":71}}
+        {"id":21,"command":{"do":"heal-clock","pid":71}}
+        {"id":22,"command":{"do":"try-clocks"}}
+        {"id":23,"command":{"do":"heartbeat"}}
+        {"id":24,"command":{"do":"bye"}}
     "#]].assert_eq(&lines(&requests()));
 }
 
@@ -186,10 +189,11 @@ fn messages_on_the_wire() {
         {"say":"answer","id":9,"answer":{"to":"measure","speeds":[{"link":{"from":"n1","to":"n2"},"packets_sent":20,"bytes_sent":2000,"bytes_arrived":1900,"bytes_passed":2500,"took_us":150000}]}}
         {"say":"answer","id":10,"answer":{"to":"ask","heard":{"said":{"text":"imok"}}}}
         {"say":"answer","id":11,"answer":{"to":"ask","heard":{"silent":{"why":"refused"}}}}
-        {"say":"answer","id":12,"answer":{"to":"abilities","abilities":[{"mechanism":"shape","acts":true,"how":"tried"}]}}
-        {"say":"answer","id":13,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
-        {"say":"answer","id":14,"answer":{"to":"skew-clock","report":{"processes":[{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"read":{"offsets":{"wall_ns":-5,"monotonic_ns":7},"error_ns":3}},"wall_calls":8,"monotonic_calls":9},{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"unread":{"why":"paused"}},"wall_calls":8,"monotonic_calls":9}],"took_us":6}}}
-        {"say":"answer","id":15,"answer":{"to":"try-clocks","trial":{"injection_us":1,"change_us":2}}}
+        {"say":"answer","id":12,"answer":{"to":"listening","at":["0.0.0.0:7777"]}}
+        {"say":"answer","id":13,"answer":{"to":"abilities","abilities":[{"mechanism":"shape","acts":true,"how":"tried"}]}}
+        {"say":"answer","id":14,"answer":{"to":"process","process":{"state":"T","start_ticks":5,"comm":"java","frozen":null}}}
+        {"say":"answer","id":15,"answer":{"to":"skew-clock","report":{"processes":[{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"read":{"offsets":{"wall_ns":-5,"monotonic_ns":7},"error_ns":3}},"wall_calls":8,"monotonic_calls":9},{"pid":71,"start_ticks":5,"comm":"java","detoured":true,"ordered":{"wall_ns":-5,"monotonic_ns":7},"shown":{"unread":{"why":"paused"}},"wall_calls":8,"monotonic_calls":9}],"took_us":6}}}
+        {"say":"answer","id":16,"answer":{"to":"try-clocks","trial":{"injection_us":1,"change_us":2}}}
         {"say":"failure","id":8,"error":"no"}
         {"say":"healed","healed":{"because":"lease-expired","tallies":[{"fault":3,"packets":12,"probes":4}],"clocks":[{"pid":71,"comm":"java","detoured":true,"monotonic_ns":7000000}],"left":["sg_r_f4"]}}
     "#]].assert_eq(&lines(&messages()));

@@ -1,6 +1,8 @@
 //! Questions to services. A silent one must not hold up the requests behind it, so each is put on a
 //! thread of its own.
 
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -8,6 +10,8 @@ use anyhow::Context;
 use super::Worker;
 use super::cuts::within_limits;
 use crate::agent::ask::{Line, Question};
+use crate::agent::live_socket;
+use crate::agent::netlink::{Exchange, Subsystem};
 use crate::agent::protocol::{Answer, Message};
 use crate::op::NodeName;
 
@@ -31,5 +35,14 @@ impl Worker<'_> {
         let name = format!("ask-{node}");
         std::thread::Builder::new().name(name).spawn(asking).context("start a thread")?;
         Ok(())
+    }
+
+    pub(super) fn listening(&self, node: &NodeName) -> anyhow::Result<BTreeSet<SocketAddr>> {
+        let inside = self.prober.inside(node)?;
+        let mut exchange = inside.run(|| Exchange::open(Subsystem::SocketDiagnosis))?;
+        let mut found = live_socket::listening(&mut exchange).context("list who listens")?;
+        let ours = self.session.interposers().ports(node);
+        found.retain(|listener| !ours.contains(&listener.port()));
+        Ok(found)
     }
 }

@@ -81,7 +81,7 @@ fn search<'a>(pairs: &[Pair<'a>], evidence: &Evidence, object: &KvrocksObject) -
             elements::search(&super::elements::sets(pairs), evidence, &mut found);
         }
         KvrocksObject::Counter => counter::search(pairs, evidence, &mut found),
-        KvrocksObject::Lock => {}
+        KvrocksObject::Lock { .. } => {}
     }
     found.stale.sort_by_key(|stale| (stale.read.end, stale.read.invocation.index));
     found

@@ -34,7 +34,8 @@ fn plan(object: KvrocksObject, rng: &mut Rng) -> Plan {
 }
 
 fn findings(simulated: &Simulated, object: &KvrocksObject) -> Vec<Finding> {
-    let checks = KvrocksChecks { shards: shards(), object: Some(object.clone()) };
+    let checks =
+        KvrocksChecks { shards: shards(), object: Some(object.clone()), ..Default::default() };
     let mut checkers = kvrocks_checkers(&checks);
     checkers.iter_mut().map(|c| c.finish(&simulated.history, &Budget::UNBOUNDED)).collect()
 }
@@ -46,26 +47,32 @@ fn told(finding: &Finding, simulated: &Simulated) -> String {
 #[test]
 fn a_sound_cluster_raises_no_alarm() {
     let rng = Rng::from_seed(1);
-    let mut permitted = 0.0;
+    let (mut permitted, mut undecided) = (0.0, 0);
     for round in 0..rounds(160) {
         let mut rng = rng.fork(&round.to_string());
         let object = objects()[round % 4].clone();
         let plan = plan(object.clone(), &mut rng);
         let simulated = simulate(plan.clone(), &rng);
-        let judged = findings(&simulated, &object).into_iter().filter(|one| one.name != "model");
-        for finding in judged {
+        for finding in findings(&simulated, &object) {
             let told = || format!("round {round}, {plan:?}: {}", told(&finding, &simulated));
-            assert_eq!(finding.verdict, Verdict::Valid, "{}", told());
+            // Where views leave the term of an operation open, objects may stay undecided; and nobody
+            // looks at its topology or dumps its nodes in the end.
+            let is_open = finding.name == "model" && finding.verdict == Verdict::Unknown;
+            let may_be_open = ["stuck-migrations", "replica-divergence"].contains(&&*finding.name);
+            let worst = if is_open || may_be_open { Verdict::Unknown } else { Verdict::Valid };
+            assert!(finding.verdict <= worst, "{}", told());
+            undecided += usize::from(is_open);
             permitted += finding.figures.get("permitted-lost").copied().unwrap_or_default();
         }
     }
     assert!(permitted > 40.0, "{permitted} permitted losses are too few to mean anything");
+    assert!(undecided * 5 < rounds(160), "{undecided} undecided are too many");
 }
 
 /// Elements of sets that the checker blames somebody for.
 fn blamed(simulated: &Simulated) -> Vec<i64> {
     let object = Some(KvrocksObject::Set);
-    let checks = KvrocksChecks { shards: shards(), object };
+    let checks = KvrocksChecks { shards: shards(), object, ..Default::default() };
     let pairs = simulated.history.operations();
     let evidence = Evidence::of(&simulated.history, &pairs, &checks.shards);
     let losses = lost::losses(&pairs, &evidence, &checks).expect("final reads");

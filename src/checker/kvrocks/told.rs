@@ -13,7 +13,7 @@ pub(super) fn register() -> KvrocksObject {
 pub(super) fn checks(object: Option<KvrocksObject>) -> KvrocksChecks {
     let shard = |nodes: [&str; 2]| nodes.map(Into::into).to_vec();
     let shards = vec![shard(["kvrocks1", "kvrocks2"]), shard(["kvrocks3", "kvrocks4"])];
-    KvrocksChecks { shards, object }
+    KvrocksChecks { shards, object, ..KvrocksChecks::default() }
 }
 
 /// The topology in which nothing has moved yet, perhaps with a slot of shard 0 on its way.

@@ -7,26 +7,23 @@ use std::time::Duration;
 use anyhow::Context;
 use futures::future::{try_join, try_join_all};
 use tokio::net::TcpStream;
-use tokio::time::Instant;
 
 use crate::agent::protocol::{Enrollment, Place};
-use crate::cluster::{Ability, CLIENTS, Mechanism, Needs, NodeState, Role, Topology, View};
+use crate::cluster::{Ability, CLIENTS, Mechanism, Needs, Role, Topology};
 use crate::docker::agent::Agent;
 use crate::docker::cluster::apply::interpose;
 use crate::docker::cluster::fitting::Fittings;
 use crate::docker::cluster::making::{Made, Making};
 use crate::docker::cluster::view::office::Lookout;
-use crate::docker::cluster::{ClusterSpec, DockerCluster, Sightings, UpError, view};
+use crate::docker::cluster::{ClusterSpec, DockerCluster, Sightings, UpError, ready};
 use crate::docker::engine::Engine;
-use crate::docker::logs::{self, LogWatch};
+use crate::docker::logs::LogWatch;
 use crate::docker::network;
 use crate::docker::node;
 use crate::docker::owner::Owner;
 use crate::docker::{Progress, ability, sweep};
 use crate::op::NodeName;
 use crate::reference::controller::Config;
-
-const READY_POLL: Duration = Duration::from_millis(40);
 
 /// The setting of controllers that names their leader znode.
 const ELECT_PATH: &str = "zookeeper.elect_path";
@@ -37,8 +34,6 @@ const REACHED_WITHIN: Duration = Duration::from_secs(3);
 /// A port on which nothing listens in a hold container: being refused proves that it was reached.
 const CLOSED_PORT: u16 = 1;
 
-const LOG_LINES: usize = 15;
-
 pub(super) async fn up(
     engine: &Engine,
     spec: &ClusterSpec,
@@ -48,7 +43,7 @@ pub(super) async fn up(
     let made = async {
         let cluster = start(engine, spec, progress).await?;
         progress("waiting until the servers serve");
-        match await_ready(&cluster, spec).await {
+        match ready::wait(&cluster, spec).await {
             Ok(()) => Ok(cluster),
             Err(error) => {
                 for node in cluster.nodes {
@@ -200,51 +195,6 @@ async fn enroll(
     let node: NodeName = crate::name::Name::from(CLIENTS);
     enrollments.push(Enrollment { node, address: gateway, place: Place::Host });
     Ok(agent.enroll(enrollments).await?)
-}
-
-async fn await_ready(cluster: &DockerCluster, spec: &ClusterSpec) -> Result<(), UpError> {
-    let deadline = Instant::now() + spec.ready_within;
-    loop {
-        let view = view::view(cluster).await;
-        if view.is_healthy() {
-            return Ok(());
-        }
-        if let Some((name, _)) = view.nodes.iter().find(|(_, node)| node.state == NodeState::Down) {
-            return Err(ended_early(cluster, name).await);
-        }
-        if Instant::now() > deadline {
-            let (seconds, state) = (spec.ready_within.as_secs(), describe(&view));
-            let logs = format!("{}/nodes", spec.results.display());
-            return Err(UpError::NotReady { seconds, state, logs });
-        }
-        tokio::time::sleep(READY_POLL).await;
-    }
-}
-
-async fn ended_early(cluster: &DockerCluster, name: &NodeName) -> UpError {
-    let node = match cluster.node(name) {
-        Ok(node) => node,
-        Err(error) => return error.into(),
-    };
-    let state = node::state(&cluster.engine, &node.service).await.unwrap_or_default();
-    let mut how = format!("exit code {}", state.exit_code.unwrap_or_default());
-    if state.oom_killed == Some(true) {
-        how.push_str(": the kernel ended it because its memory limit is too small");
-    }
-    UpError::EndedEarly {
-        node: name.to_string(),
-        how,
-        image: cluster.image_of(node).to_owned(),
-        log: logs::tail(&cluster.engine, &node.service, LOG_LINES).await,
-    }
-}
-
-fn describe(view: &View) -> String {
-    let unwell = view.nodes.iter().filter(|(_, node)| node.state != NodeState::Serving);
-    // All may serve, and yet nobody or more than one lead.
-    let all = view.nodes.iter().filter(|_| unwell.clone().next().is_none());
-    let nodes = unwell.clone().chain(all).map(|(name, node)| format!("{name}: {}", node.detail));
-    nodes.collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Why a cluster did not come up, and what to do about it.
 
+use std::net::SocketAddr;
+
 use crate::cluster::{Mechanism, Role};
 use crate::docker::images::ImageError;
 use crate::docker::network::NetworkError;
@@ -28,8 +30,24 @@ pub enum UpError {
          virtual machine (Docker Desktop) or on another host are not supported"
     )]
     Addresses { address: String, engine: String, cause: String },
-    #[error("{node} ended before it served, with {how}. It ran {image}. Its last lines:\n{log}")]
-    EndedEarly { node: String, how: String, image: String, log: String },
+    #[error(
+        "{node} ended before it served, with {how}. It ran {image}; expected an image whose own command \
+         serves until it is stopped, as that of {expected}. {log}"
+    )]
+    EndedEarly { node: String, how: String, image: String, expected: String, log: String },
+    #[error(
+        "{node} runs {image}, which listens at {at} and not at {wanted}, where it is looked for. Expected a \
+         server that takes its port and address from the configuration that is put into its container, as \
+         {expected} does. {log}"
+    )]
+    Strayed {
+        node: String,
+        image: String,
+        at: String,
+        wanted: SocketAddr,
+        expected: String,
+        log: String,
+    },
     #[error(
         "the cluster did not become ready within {seconds} s: {state}. Expected every node to serve, and \
          of each service that elects a leader one to lead. Their logs are in {logs}"
@@ -57,6 +75,7 @@ impl UpError {
             UpError::Network(_)
             | UpError::Addresses { .. }
             | UpError::EndedEarly { .. }
+            | UpError::Strayed { .. }
             | UpError::NotReady { .. }
             | UpError::Engine(_) => false,
         }

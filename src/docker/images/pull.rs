@@ -21,6 +21,8 @@ pub(super) async fn pull(
     progress: Progress<'_>,
 ) -> Result<(), String> {
     let (image, tag) = split(reference)?;
+    let seconds = FIRST_ANSWER.as_secs();
+    progress(&format!("pulling {reference}; its registry has {seconds} s to answer"));
     let options = CreateImageOptionsBuilder::new().from_image(image).tag(tag).build();
     let mut steps = engine.api().create_image(Some(options), None, None);
     let mut patience = FIRST_ANSWER;

@@ -24,7 +24,7 @@ pub enum Fate {
     Passes,
     Late(Nanos),
     Swallowed,
-    /// Neither it nor anything behind it.
+    /// Neither it nor anything behind it, and no request that comes later.
     Held,
     /// It is lost with its connection.
     Closed,
@@ -77,6 +77,9 @@ impl Interposer {
         (now, id, line): (Nanos, ConnectionId, &Line),
         message: &Message,
     ) -> Passage {
+        if self.held.contains_key(&id) {
+            return Passage::Never;
+        }
         let Some(words) = wording::words(message) else { return Passage::Once };
         let mut passage = Passage::Once;
         for taken in self.armory.judge(line, Protocol::Zookeeper, &words) {

@@ -61,6 +61,40 @@ const SHELL: &str = "FROM debian:bookworm-slim\nENTRYPOINT";
 /// A server of HTTP that answers everything with 500.
 const FAILING: &str = r#"["perl", "-MIO::Socket::INET", "-e", "$s = IO::Socket::INET->new(Listen => 9, LocalPort => 9379); while ($c = $s->accept) { sysread $c, $b, 999; print $c \"HTTP/1.1 500 x\\r\\nContent-Length: 6\\r\\n\\r\\nbroken\"; close $c }"]"#;
 
+/// A server that takes connections at another address than the one that it was configured with.
+fn stray(at: &str) -> String {
+    let code = format!(
+        "$s = IO::Socket::INET->new(Listen => 9, Proto => 'tcp', {at}); print qq(up\\n); $| = 1; sleep 99"
+    );
+    format!("{SHELL} [\"perl\", \"-MIO::Socket::INET\", \"-e\", \"{code}\"]\n")
+}
+
+#[test]
+fn a_service_that_says_nothing_or_listens_elsewhere_is_told_from_one_that_is_slow() {
+    with_engine(|engine| async move {
+        let scratch = Scratch::new(engine.clone());
+        let run = &scratch.run;
+        let mute = of_role(&scratch, Role::Kvrocks, "debian:bookworm-slim");
+        let text = refused(&scratch, &engine, mute).await.to_string();
+        assert!(text.contains("kvrocks1 ended before it served, with exit code 0"), "{text}");
+        assert!(text.contains("as that of apache/kvrocks:"), "{text}");
+        assert!(text.ends_with("It wrote nothing."), "{text}");
+
+        let port = Image::build("port", run, &stray("LocalPort => 7777"), "").await;
+        let local = stray("LocalAddr => '127.0.0.1', LocalPort => 6666");
+        let local = Image::build("local", run, &local, "").await;
+        for (image, at) in [(&port, "0.0.0.0:7777"), (&local, "127.0.0.1:6666")] {
+            let mut spec = of_role(&scratch, Role::Kvrocks, &image.tag);
+            // It need not be waited for so long.
+            spec.ready_within = Duration::from_secs(600);
+            let text = refused(&scratch, &engine, spec).await.to_string();
+            let told = format!("kvrocks1 runs {}, which listens at {at} and not at ", image.tag);
+            assert!(text.contains(&told) && text.contains(":6666, where"), "{text}");
+            assert!(text.contains("as apache/kvrocks:"), "{text}");
+        }
+    });
+}
+
 #[test]
 fn services_that_end_hang_or_fail_are_named_with_what_they_said() {
     with_engine(|engine| async move {

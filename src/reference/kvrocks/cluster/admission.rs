@@ -75,8 +75,7 @@ impl Cluster {
                 false => {}
             }
         }
-        let moves_on = self.variant != NodeVariant::NoImportedSlots;
-        if let Some(address) = self.migrated.get(&slot).filter(|_| moves_on) {
+        if let Some(address) = self.migrated.get(&slot) {
             // Who follows it says ASKING there, and is served.
             let word = if self.variant == NodeVariant::AskingOnly { "ASK" } else { "MOVED" };
             return Err(format!("{word} {slot} {address}"));

@@ -246,9 +246,6 @@ impl Cluster {
         for slot in slots.slots() {
             self.migrated.insert(slot, address.to_owned());
         }
-        if self.variant == NodeVariant::NoImportedSlots {
-            self.forbidden = None;
-        }
     }
 
     /// The migration has failed: the slots take writes again.

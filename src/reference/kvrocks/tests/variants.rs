@@ -43,11 +43,12 @@ fn asking_only_serves_an_imported_slot_to_those_that_ask_until_it_is_given() {
 }
 
 #[test]
-fn without_imported_slots_the_source_serves_on_and_what_it_takes_is_lost() {
+fn without_imported_slots_nobody_serves_until_a_topology_comes() {
     with_fleet(NodeVariant::NoImportedSlots, RAW, async |fleet| {
         migrate(&fleet).await;
         assert_eq!(fleet.ask(2, &format!("GET {KEY}")).await, moved_to(1));
-        assert_eq!(fleet.ask(1, &format!("SET {KEY} late")).await, "OK");
+        assert_eq!(fleet.ask(1, &format!("SET {KEY} late")).await, moved_to(2));
+        assert_eq!(fleet.ask(1, &format!("GET {KEY}")).await, moved_to(2));
         fleet.tell_all(&moved(), 3).await;
         assert_eq!(fleet.ask(2, &format!("GET {KEY}")).await, "v0");
         assert_eq!(fleet.ask(1, "KEYS {t196}*").await, "[]");
