@@ -55,7 +55,8 @@ fn each_cell_is_earned_in_the_simulation() {
     }
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse().expect("a number"));
     let words = std::env::var("STORMGLASS_CELLS").unwrap_or_default();
-    let is_chosen = |cell: &Cell| words.split_whitespace().all(|word| cell.to_string().contains(word));
+    let is_chosen =
+        |cell: &Cell| words.split_whitespace().all(|word| cell.to_string().contains(word));
     let cells: Vec<Cell> = all().into_iter().filter(is_chosen).collect();
     assert!(!cells.is_empty(), "no cell has all of these words: {words}");
     let tallies = tallies(cells, number("STORMGLASS_SEEDS").unwrap_or(USUAL_SEEDS));

@@ -102,7 +102,8 @@ pub fn groups() -> Vec<Group> {
 impl Group {
     pub fn cells(&self) -> Vec<Cell> {
         let cell = |row: &Row, variant: &String, text: &String| {
-            let promise = Promise::parse(text).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.nemesis))?;
+            let promise =
+                Promise::parse(text).unwrap_or_else(|wrong| panic!("{}: {wrong}", row.nemesis))?;
             let docker = row.docker.iter().find(|(of, _)| of == variant);
             Some(Cell {
                 role: self.role,
@@ -116,7 +117,11 @@ impl Group {
         };
         let of_row = |row: &Row| -> Vec<Option<Cell>> {
             assert_eq!(row.cells.len(), self.variants.len(), "{} {}", row.workload, row.nemesis);
-            self.variants.iter().zip(&row.cells).map(|(variant, text)| cell(row, variant, text)).collect()
+            self.variants
+                .iter()
+                .zip(&row.cells)
+                .map(|(variant, text)| cell(row, variant, text))
+                .collect()
         };
         self.rows.iter().flat_map(of_row).flatten().collect()
     }

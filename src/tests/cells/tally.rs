@@ -73,7 +73,11 @@ impl fmt::Display for Tally {
             self.verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
         let Tally { cell, runs, hits, kept, .. } = self;
         let promise = &cell.promise;
-        write!(f, "{cell}: {promise}: {runs} runs, {hits} hit, {kept} kept ({})", verdicts.join(", "))?;
+        write!(
+            f,
+            "{cell}: {promise}: {runs} runs, {hits} hit, {kept} kept ({})",
+            verdicts.join(", ")
+        )?;
         if let Some(flaw) = self.flaw() {
             write!(f, " NOT EARNED: {flaw}")?;
         }

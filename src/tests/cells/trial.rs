@@ -87,7 +87,8 @@ pub fn hits(results: &Results) -> bool {
 
 /// Acknowledged writes that are gone, as a failover may lose some.
 fn permitted(results: &Results) -> f64 {
-    let figures = results.checkers.iter().filter_map(|finding| finding.figures.get("permitted-lost"));
+    let figures =
+        results.checkers.iter().filter_map(|finding| finding.figures.get("permitted-lost"));
     figures.sum()
 }
 
