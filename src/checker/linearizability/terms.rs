@@ -32,7 +32,7 @@ impl Divided {
     ) -> Divided {
         let evidence = Evidence::of(history, pairs, shards);
         let object = Some(KvrocksObject::Register(model.clone()));
-        let checks = KvrocksChecks { shards: shards.to_vec(), object };
+        let checks = KvrocksChecks { shards: shards.to_vec(), object, ..KvrocksChecks::default() };
         Divided { lost: lost_writes(pairs, &evidence, &checks), evidence }
     }
 
