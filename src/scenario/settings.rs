@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::scenario::{Overrides, Scenario};
 
-    fn check(world: World, set: &str, expected: Expect) {
+    fn loaded(world: World, set: &str) -> String {
         let set = vec![format!("config.{set}")];
         let images = match world {
             World::Sim => BTreeMap::new(),
@@ -147,85 +147,42 @@ mod tests {
         };
         let overrides = Overrides { set, images, ..Overrides::default() };
         let loaded = Scenario::load("kvrocks/migration", "none", world, 1, &overrides);
-        let told = match loaded {
+        match loaded {
             Ok(scenario) => format!("{:?}", scenario.workload.config),
             Err(error) => error.to_string(),
-        };
-        expected.assert_eq(&told);
+        }
+    }
+
+    fn check(world: World, set: &str, expected: Expect) {
+        expected.assert_eq(&loaded(world, set));
     }
 
     #[test]
     fn what_no_server_takes_is_refused_with_its_field() {
-        check(
-            World::Sim,
+        let refused = [
             "kvrocks.port=nonsense",
-            expect![
-                "workload kvrocks/migration: field `config.kvrocks.port`: port is set by the cluster itself; expected any key but bind, port, dir, daemonize, log-dir, cluster-enabled"
-            ],
-        );
-        check(
-            World::Sim,
             "kvrocks.nosuch=1",
-            expect![
-                "workload kvrocks/migration: field `config.kvrocks.nosuch`: kvrocks.conf has no key `nosuch`; see its documentation for the keys it has"
-            ],
-        );
-        check(
-            World::Sim,
             "kvrocks.migrate-type=teleport",
-            expect![
-                "workload kvrocks/migration: field `config.kvrocks.migrate-type`: migrate-type `teleport`: expected redis-command or raw-key-value"
-            ],
-        );
-        check(
-            World::Sim,
             "kvrocks.migrate-speed=fast",
-            expect![
-                "workload kvrocks/migration: field `config.kvrocks.migrate-speed`: migrate-speed `fast`: expected a number from 0 to 2147483647"
-            ],
-        );
-        check(
-            World::Sim,
             "controller.storage_type=etcd",
-            expect![
-                "workload kvrocks/migration: field `config.controller.storage_type`: storage_type is set by the cluster itself; expected any key but addr, storage_type, zookeeper, zookeeper.addrs, zookeeper.elect_path"
-            ],
-        );
-        check(
-            World::Sim,
             "controller.controller.failover.max_ping_count=1",
-            expect![
-                "workload kvrocks/migration: field `config.controller.controller.failover.max_ping_count`: config.yaml: controller.failover.max_ping_count: expected at least 3, found `1`"
-            ],
-        );
-        check(
-            World::Sim,
             "zookeeper.tickTime=500",
-            expect![
-                "workload kvrocks/migration: field `config.zookeeper.tickTime`: simulated ZooKeeper servers have no settings; leave it out, or add --world docker"
-            ],
-        );
-        check(
-            World::Sim,
             "kvrocks=3",
-            expect![
-                "workloads/kvrocks/migration.yaml with --set config.kvrocks=3: config.kvrocks: invalid type: integer `3`, expected a map; correct it, `stormglass describe kvrocks/migration` shows a sound workload"
-            ],
-        );
-        check(
-            World::Sim,
             "kvrocks.workers=[1,2]",
-            expect![[
-                r#"workloads/kvrocks/migration.yaml with --set config.kvrocks.workers=[1,2]: config.kvrocks.workers: invalid type: sequence, expected one value, such as 1, raw-key-value or "a text"; correct it, `stormglass describe kvrocks/migration` shows a sound workload"#
-            ]],
-        );
-        check(
-            World::Sim,
             "node.workers=1",
-            expect![
-                "workloads/kvrocks/migration.yaml with --set config.node.workers=1: config: unknown variant `node`, expected one of `zookeeper`, `controller`, `kvrocks`; correct it, `stormglass describe kvrocks/migration` shows a sound workload"
-            ],
-        );
+        ];
+        let told = refused.map(|set| loaded(World::Sim, set)).join("\n");
+        expect![[r#"
+            workload kvrocks/migration: field `config.kvrocks.port`: port is set by the cluster itself; expected any key but bind, port, dir, daemonize, log-dir, cluster-enabled
+            workload kvrocks/migration: field `config.kvrocks.nosuch`: kvrocks.conf has no key `nosuch`; see its documentation for the keys it has
+            workload kvrocks/migration: field `config.kvrocks.migrate-type`: migrate-type `teleport`: expected redis-command or raw-key-value
+            workload kvrocks/migration: field `config.kvrocks.migrate-speed`: migrate-speed `fast`: expected a number from 0 to 2147483647
+            workload kvrocks/migration: field `config.controller.storage_type`: storage_type is set by the cluster itself; expected any key but addr, storage_type, zookeeper, zookeeper.addrs, zookeeper.elect_path
+            workload kvrocks/migration: field `config.controller.controller.failover.max_ping_count`: config.yaml: controller.failover.max_ping_count: expected at least 3, found `1`
+            workload kvrocks/migration: field `config.zookeeper.tickTime`: simulated ZooKeeper servers have no settings; leave it out, or add --world docker
+            workloads/kvrocks/migration.yaml with --set config.kvrocks=3: config.kvrocks: invalid type: integer `3`, expected a map; correct it, `stormglass describe kvrocks/register` shows a sound workload
+            workloads/kvrocks/migration.yaml with --set config.kvrocks.workers=[1,2]: config.kvrocks.workers: invalid type: sequence, expected one value, such as 1, raw-key-value or "a text"; correct it, `stormglass describe kvrocks/register` shows a sound workload
+            workloads/kvrocks/migration.yaml with --set config.node.workers=1: config: unknown choice `node`, expected one of `zookeeper`, `controller`, `kvrocks`; correct it, `stormglass describe kvrocks/register` shows a sound workload"#]].assert_eq(&told);
     }
 
     #[test]
