@@ -132,6 +132,8 @@ struct Loop<'a, C: Cluster, K: Client> {
     last_look: LastLook,
     healthy: bool,
     last_view: View,
+    /// When a view was last taken note of.
+    viewed_at: Nanos,
     /// Nemesis steps under way.
     acting: usize,
     running: FuturesUnordered<LocalBoxFuture<'a, Done<K>>>,
@@ -190,6 +192,7 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         last_look: LastLook::NotYet,
         healthy: false,
         last_view: View::default(),
+        viewed_at: 0,
         acting: 0,
         running: FuturesUnordered::new(),
         watching: FuturesUnordered::new(),
