@@ -119,7 +119,8 @@ fn a_controller_that_fails_or_sends_to_itself_ends_the_operation() {
                 "Fail(\"307, 10.0.0.21:9379 leads\"), 307, 10.0.0.21:9379 leads",
             ],
         ]
-    "#]].assert_debug_eq(&[told(&FAILOVER), told(&Manage::Topology)]);
+    "#]]
+    .assert_debug_eq(&[told(&FAILOVER), told(&Manage::Topology)]);
 }
 
 #[test]
