@@ -18,6 +18,12 @@ pub(in crate::checker::kvrocks) enum Acquittal {
     Unseen,
 }
 
+impl Acquittal {
+    pub fn is_moved(&self) -> bool {
+        matches!(self, Acquittal::Moved { .. })
+    }
+}
+
 /// Why nothing excuses a loss.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::checker::kvrocks) enum Blame<'a> {
