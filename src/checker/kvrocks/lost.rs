@@ -1,8 +1,12 @@
 //! Lost writes: what was acknowledged is there at the end, unless a failover of its own shard took it.
 //!
 //! Replication is asynchronous, so a master that is deposed may take its last writes with it. That is
-//! counted, not blamed; every other acknowledged write that the final reads prove gone is a violation, one
-//! acknowledged by the destination of a migration above all.
+//! counted, not blamed; every other acknowledged write that reads prove gone is a violation, one acknowledged
+//! by the destination of a migration above all.
+//!
+//! A slot that the topology gives to another shard takes its writes there. What a failover of that shard then
+//! takes is permitted as well, and told apart: its master had them, and replicates as asynchronously. What
+//! the topology never gave to the node's shard no failover of it excuses.
 
 mod excuse;
 mod gone;
@@ -88,8 +92,7 @@ impl Losses<'_> {
         };
         // The first loss of each node reaches back the furthest.
         let mut firsts: Vec<&(Gone, Acquittal)> = Vec::new();
-        let moved = |acquittal: &Acquittal| matches!(acquittal, Acquittal::Moved { .. });
-        for excused in self.excused.iter().filter(|(_, acquittal)| !moved(acquittal)) {
+        for excused in self.excused.iter().filter(|(_, acquittal)| !acquittal.is_moved()) {
             let same = |first: &&&(Gone, Acquittal)| {
                 (first.0.write.node, first.1) == (excused.0.write.node, excused.1)
             };
@@ -122,7 +125,18 @@ impl Losses<'_> {
 
     fn permitted(&self, count: usize) -> String {
         let reach = milliseconds(self.window);
-        format!(", {count} lost as failovers may, within {reach} ms of the last acknowledgement")
+        let moved = self.excused.iter().filter(|(_, acquittal)| acquittal.is_moved()).count();
+        let mut told = String::new();
+        if count > moved {
+            let own = count - moved;
+            told += &format!(
+                ", {own} lost as failovers may, within {reach} ms of the last acknowledgement"
+            );
+        }
+        if moved > 0 {
+            told += &format!(", {moved} lost by failovers of the shards that their slots went to");
+        }
+        told
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether a lost write may be lost: its node was deposed by a failover of its own shard.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::gone::Gone;
 use crate::checker::kvrocks::answers::Answer;
@@ -16,6 +16,12 @@ pub(in crate::checker::kvrocks) enum Acquittal {
     Moved { version: u64, to: NodeName },
     /// One that nobody saw may have.
     Unseen,
+}
+
+impl Acquittal {
+    pub fn is_moved(&self) -> bool {
+        matches!(self, Acquittal::Moved { .. })
+    }
 }
 
 /// Why nothing excuses a loss.
@@ -34,6 +40,8 @@ pub(super) struct Excuses<'a, 'e> {
     evidence: &'e Evidence,
     /// By node, in order of their starts: its writes that another node of its shard had later.
     survivors: BTreeMap<NodeName, Vec<Answer<'a>>>,
+    /// By the invocation of a write: the other nodes that answered with it.
+    seen_at: BTreeMap<u64, BTreeSet<NodeName>>,
 }
 
 impl<'a, 'e> Excuses<'a, 'e> {
@@ -42,7 +50,9 @@ impl<'a, 'e> Excuses<'a, 'e> {
         let mut survivors: BTreeMap<NodeName, Vec<Answer>> = BTreeMap::new();
         let shard = |answer: &Answer| evidence.shards.of(&answer.node);
         let drain = evidence.drain().unwrap_or(0);
+        let mut seen_at: BTreeMap<u64, BTreeSet<NodeName>> = BTreeMap::new();
         for (write, read) in survived {
+            seen_at.entry(write.invocation.index).or_default().insert(read.node);
             let same_shard = shard(write).is_some() && shard(write) == shard(read);
             // What was seen before may be gone as well, by a later failover.
             if same_shard && stayed(evidence, write) && read.start >= drain {
@@ -50,7 +60,7 @@ impl<'a, 'e> Excuses<'a, 'e> {
             }
         }
         survivors.values_mut().for_each(|writes| writes.sort_by_key(|write| write.start));
-        Excuses { evidence, survivors }
+        Excuses { evidence, survivors, seen_at }
     }
 
     pub fn judge(&self, gone: &Gone<'a>) -> Result<Acquittal, Blame<'a>> {
@@ -65,7 +75,9 @@ impl<'a, 'e> Excuses<'a, 'e> {
         };
         let promotions = &self.evidence.promotions;
         let deposed = self.deposed(write, shard);
-        if let Some(promotion) = deposed.iter().find(|p| self.may_own(write, shard, p.version)) {
+        let owned = |p: &&&Promotion| self.may_own(write, shard, p.version);
+        let took = deposed.iter().filter(owned).find_map(|p| self.taken_by(write, p));
+        if let Some(promotion) = took {
             let survivor = self.survivor(write).filter(|_| stayed(self.evidence, write));
             return match survivor {
                 Some(survivor) => Err(Blame::Gap { survivor }),
@@ -82,7 +94,9 @@ impl<'a, 'e> Excuses<'a, 'e> {
         if let Some(promotion) = self.moved(gone, shard, since) {
             return Ok(Acquittal::Moved { version: promotion.version, to: promotion.to });
         }
-        match deposed.iter().find_map(|p| self.evidence.owner_at(write.slot?, p.version)) {
+        let mut owners =
+            deposed.iter().filter_map(|p| self.evidence.owner_at(write.slot?, p.version));
+        match owners.find(|owner| *owner != shard) {
             Some(owner) => Err(Blame::NotItsSlot { owner }),
             None => Err(Blame::NeverDeposed),
         }
@@ -105,6 +119,17 @@ impl<'a, 'e> Excuses<'a, 'e> {
         let next =
             |term: &u64| own.iter().find(|p| p.version > *term && p.to != write.node).copied();
         terms.iter().filter_map(next).collect()
+    }
+
+    /// The failover that may have taken the write: this one, or, where its new master answered with the
+    /// write, a later one of the shard.
+    fn taken_by(&self, write: &Answer, deposed: &Promotion) -> Option<&Promotion> {
+        let seen_at = self.seen_at.get(&write.invocation.index);
+        let all = &self.evidence.promotions.all;
+        all.iter().filter(|p| p.shard == deposed.shard && p.version >= deposed.version).find(|p| {
+            let had_it = seen_at.is_some_and(|nodes| nodes.contains(&p.to));
+            !had_it && self.may_own(write, p.shard, p.version)
+        })
     }
 
     /// A failover of whom the slot, and with it the write, had been given to since: replication is
