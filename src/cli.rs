@@ -17,7 +17,7 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use crate::docker::Engine;
+use crate::docker::{Engine, RunId};
 
 pub use run::RunArguments;
 
@@ -157,6 +157,22 @@ fn colours() -> crate::report::Colours {
     } else {
         crate::report::Colours::Plain
     }
+}
+
+/// Says that nothing of a named run is there, and which others are.
+fn no_such_run<'a>(run: &RunId, others: impl Iterator<Item = &'a RunId>) -> i32 {
+    let others: Vec<&str> = others.map(RunId::as_str).collect();
+    let others = match others.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", others.join(", ")),
+    };
+    fail(
+        exit::USAGE,
+        format!(
+            "there is no run `{run}` of which anything is left; without --run all runs are looked \
+             at{others}"
+        ),
+    )
 }
 
 /// Prints an error as one paragraph on stderr and returns its exit code.

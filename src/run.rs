@@ -134,6 +134,8 @@ struct Loop<'a, C: Cluster, K: Client> {
     healthy: bool,
     last_view: View,
     fallen: office::Fallen,
+    /// When a view was last taken note of.
+    viewed_at: Nanos,
     /// Nemesis steps under way.
     acting: usize,
     running: FuturesUnordered<LocalBoxFuture<'a, Done<K>>>,
@@ -193,6 +195,7 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         healthy: false,
         last_view: View::default(),
         fallen: office::Fallen::default(),
+        viewed_at: 0,
         acting: 0,
         running: FuturesUnordered::new(),
         watching: FuturesUnordered::new(),

@@ -5,6 +5,7 @@ mod check;
 mod nemesis;
 mod overrides;
 mod script;
+mod settings;
 mod variant;
 mod workload;
 mod yaml;
@@ -77,6 +78,7 @@ impl Scenario {
         let workload = overrides.workload(&entry)?;
         variant::check_expected(name, &workload)?;
         let variant = variant::resolve(&overrides.variants, &workload, world)?;
+        settings::check(name, &workload, &settings::Served { world, images: &overrides.images })?;
         let mut scenario = Scenario {
             name: name.to_owned(),
             world,

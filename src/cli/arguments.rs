@@ -35,9 +35,10 @@ pub fn map(pairs: &[Pair]) -> BTreeMap<String, String> {
 pub fn node_count(text: &str) -> Result<(Role, usize), String> {
     let pair: Pair = text.parse()?;
     let role = role(&pair.name)?;
+    let most = role.most_nodes();
     match pair.value.parse() {
-        Ok(count @ 1..=99) => Ok((role, count)),
-        _ => Err(format!("expected 1 to 99 nodes, found `{}`", pair.value)),
+        Ok(count) if (1..=most).contains(&count) => Ok((role, count)),
+        _ => Err(format!("expected 1 to {most} nodes of {role}, found `{}`", pair.value)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{exit, with_engine};
+use super::{exit, no_such_run, with_engine};
 use crate::docker::{Engine, FoundRun, RunId, Swept, Which, sweep};
 
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
@@ -69,6 +69,9 @@ fn told(swept: &Swept, named: Option<&RunId>) -> i32 {
         println!("left run {} alone: {why}; --force removes it too", line(run));
     }
     if swept.removed.is_empty() && swept.spared.is_empty() {
+        if let Some(run) = named {
+            return no_such_run(run, std::iter::empty());
+        }
         println!("nothing to remove");
     }
     if named.is_some() && !swept.spared.is_empty() { exit::USAGE } else { exit::VALID }

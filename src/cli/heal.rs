@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{exit, with_engine};
+use super::{exit, no_such_run, with_engine};
 use crate::docker::{Engine, Health, Life, Patient, RunId, Treatment, heal as treat, patients};
 use crate::store::{LedgerReading, Store, this_boot};
 
@@ -42,10 +42,14 @@ async fn heal_all(arguments: &Arguments, engine: &Engine, patients: &[Patient]) 
             worst = worst.max(exit::INFRASTRUCTURE);
         }
     }
-    if !is_any {
-        println!("nothing to heal");
+    match (&arguments.run, is_any) {
+        (_, true) => worst,
+        (Some(run), false) => no_such_run(run, patients.iter().map(|patient| &patient.run)),
+        (None, false) => {
+            println!("nothing to heal");
+            worst
+        }
     }
-    worst
 }
 
 /// Heals one run and tells what was found; whether all is well now.

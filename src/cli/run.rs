@@ -49,6 +49,7 @@ pub struct RunArguments {
     /// What is done when, in place of nemeses: the schedule.yaml of an earlier run, or one by hand
     #[arg(long, value_name = "FILE", conflicts_with = "nemesis")]
     schedule: Option<PathBuf>,
+    /// Where it runs
     #[arg(long, value_enum, default_value = "sim")]
     world: WorldArgument,
     /// Length of the main phase, instead of the workload's
@@ -63,19 +64,24 @@ pub struct RunArguments {
     /// The source of all chance; drawn and printed where absent
     #[arg(long, value_parser = seed, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Number of nodes of a service, repeatable
+    /// Number of nodes of a service, repeatable: kvrocks=6. Those of kvrocks make shards of 2, or as
+    /// many as the workload's `replicas` says
     #[arg(long, value_name = "SERVICE=COUNT", value_parser = node_count)]
     nodes: Vec<(Role, usize)>,
     /// How servers of our own behave (`stormglass list variants`), repeatable; a bare name is of the data
     /// nodes, as with node=NAME
     #[arg(long, value_name = "[SERVICE=]NAME")]
     variant: Vec<VariantChoice>,
-    /// An image instead of the catalogue's: zookeeper=zookeeper:3.9, repeatable
+    /// An image instead of the catalogue's, repeatable: kvrocks=apache/kvrocks:2.10.1, or
+    /// kvrocks=reference for a server of our own (docker)
     #[arg(long, value_name = "SERVICE=IMAGE")]
     image: Vec<Pair>,
-    /// A field of the workload, or with `nemesis.` in front of the nemeses: register.keys=3, repeatable
+    /// A field of the workload, repeatable: kvrocks.keys=3, or of a service's own configuration:
+    /// config.kvrocks.migrate-type=redis-command. With `nemesis.` in front one of the nemeses:
+    /// nemesis.faults.0.for=5s (`stormglass describe NAME` shows all)
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
+    /// What to make of the anomalies that the workload expects
     #[arg(long, value_enum)]
     expect: Option<ExpectArgument>,
     /// Leave the cluster up afterwards and tell how to reach it (docker)

@@ -23,6 +23,14 @@ pub enum Role {
 }
 
 impl Role {
+    /// So many nodes of it a cluster has at most.
+    pub fn most_nodes(self) -> usize {
+        match self {
+            Role::Zookeeper => 15,
+            Role::Controller | Role::Kvrocks => 50,
+        }
+    }
+
     /// In the order in which a topology lists them.
     pub const ALL: [Role; 3] = [Role::Zookeeper, Role::Controller, Role::Kvrocks];
 

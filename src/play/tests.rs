@@ -1,5 +1,7 @@
 //! Every workload of a kvrocks cluster, played in the simulation from bootstrap to final reads.
 
+mod skew;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
@@ -29,10 +31,14 @@ fn scenario(name: &str, nemesis: &str, set: &[&str]) -> Scenario {
 }
 
 fn played(scenario: &Scenario) -> Result<History, PlayError> {
+    played_with(scenario, Variants::default())
+}
+
+fn played_with(scenario: &Scenario, variants: Variants) -> Result<History, PlayError> {
     let spec = SimSpec {
         services: scenario.workload.services.clone(),
         config: scenario.workload.config.clone(),
-        variants: Variants::default(),
+        variants,
         rng: Rng::from_seed(scenario.seed).fork("sim"),
     };
     let ran = crate::sim::run(async {

@@ -81,7 +81,7 @@ fn letters(chance: &mut Rng, count: usize) -> String {
 pub async fn serve<H: Host>(host: H, config: Config) -> anyhow::Result<()> {
     let config = Rc::new(config);
     let log = Rc::new(Log::new(host.clone()));
-    let engine = Rc::new(Engine::new(host.clone(), config.clone()));
+    let engine = Rc::new(Engine::new(host.clone(), config.clone(), log.clone()));
     let (leadership, changes) = Leadership::new(host.clone(), &config.addr.to_string());
     let leadership = Rc::new(leadership);
     let (store, events) =

@@ -91,6 +91,14 @@ impl<'a> Overlap<'a> {
     }
 }
 
+impl Overlap<'_> {
+    /// What came of it, where something is gone.
+    pub(super) fn outcome(&self) -> Option<&str> {
+        let loss = self.steps.iter().find(|step| step.kind == StepKind::Loss)?;
+        Some(&loss.told)
+    }
+}
+
 impl<'a> Side<'a> {
     /// The first write that it took from this moment on.
     fn first_write(&self, from: Nanos) -> Option<Operation<'a>> {

@@ -129,10 +129,13 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             }
             None => {
                 let intent = &self.settings.faults[position].fault;
-                let view = with_held(view, self.in_force.values().flat_map(|force| &force.actions));
+                let cause = self.schedule.cause(position);
+                let same_event = |cause: &Cause| self.viewed_at >= cause.learned;
+                let before = cause.is_some_and(same_event).then_some(&self.last_view);
+                let actions = self.in_force.values().flat_map(|force| &force.actions);
+                let view = with_held(view, before, actions);
                 let (topology, leader) = (self.cluster.topology(), self.settings.leader);
                 let roster = Roster { topology, leader };
-                let cause = self.schedule.cause(position);
                 intent.plan(id, &Moment { roster, view: &view, cause, session }, &mut self.rng)
             }
         }
@@ -233,6 +236,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             let nodes = view.nodes.iter();
             nodes.map(|(name, node)| (*name, node.state, node.leads, node.epoch)).collect()
         };
+        self.viewed_at = self.now();
         if outline(&view) != outline(&self.last_view) {
             self.last_view = view.clone();
             self.record_nemesis("view", &FaultRecord::View { view });

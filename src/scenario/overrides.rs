@@ -18,8 +18,10 @@ use crate::scenario::yaml::{self, YamlError};
 pub enum ScenarioError {
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    #[error("{0}; correct it, `stormglass describe zookeeper/register` shows a sound workload")]
-    Workload(YamlError),
+    #[error("{error}; correct it, `stormglass describe {sound}` shows a sound workload")]
+    Workload { error: YamlError, sound: String },
+    #[error("workload {workload}: field `{field}`: {message}")]
+    Settings { workload: String, field: String, message: String },
     #[error("{0}; correct it, `stormglass describe kill` shows a sound nemesis")]
     Nemesis(YamlError),
     #[error("--nemesis {nemesis}: {message}")]
@@ -111,7 +113,7 @@ impl Overrides {
         let source = self.apply(entry, |path| !path.starts_with("nemesis."), "workload.")?;
         let (origin, text) = (&source.origin, &source.text);
         let read = |parsed: Result<WorkloadSpec, YamlError>| {
-            parsed.map_err(|error| ScenarioError::Workload(source.blame(error)))
+            parsed.map_err(|error| flawed(entry, source.blame(error)))
         };
         let mut spec = read(yaml::parse(origin, text))?;
         self.place(&mut spec)?;
@@ -158,7 +160,10 @@ impl Overrides {
             return Ok(Source { origin, text, changed: false });
         }
         let is_nemesis = prefix == "nemesis.";
-        let wrap = if is_nemesis { ScenarioError::Nemesis } else { ScenarioError::Workload };
+        let wrap = |error| match is_nemesis {
+            true => ScenarioError::Nemesis(error),
+            false => flawed(entry, error),
+        };
         let mut tree: Value = yaml::parse(&entry.origin, &entry.text).map_err(wrap)?;
         for set in &mine {
             let fail = |message: String| ScenarioError::Set { set: (*set).clone(), message };
@@ -175,23 +180,36 @@ impl Overrides {
     }
 }
 
-/// The place that a dotted path names; the last part of a mapping may be new.
+/// A flaw of a workload; sound is it itself where only the command line is wrong, else another of its kind.
+fn flawed(entry: &Entry, error: YamlError) -> ScenarioError {
+    let is_kvrocks = entry.text.lines().any(|line| line.starts_with("kvrocks:"));
+    let sound = match (entry.origin.ends_with("(built in)"), is_kvrocks) {
+        (true, _) => entry.name.as_str(),
+        (false, true) => "kvrocks/register",
+        (false, false) => "zookeeper/register",
+    };
+    ScenarioError::Workload { error, sound: sound.to_owned() }
+}
+
+/// The parts of a dotted path. Settings of services have dots in their own names.
+fn parts(path: &str) -> Vec<&str> {
+    match path.starts_with("config.") {
+        true => path.splitn(3, '.').collect(),
+        false => path.split('.').collect(),
+    }
+}
+
+/// The place that a dotted path names. Parts of a mapping may be new: what nothing knows is refused where
+/// the whole is read.
 fn slot<'a>(tree: &'a mut Value, path: &str) -> Result<&'a mut Value, String> {
     let mut here = tree;
-    let parts: Vec<&str> = path.split('.').collect();
-    for (depth, part) in parts.iter().enumerate() {
+    for part in parts(path) {
+        if here.is_null() {
+            *here = Value::Mapping(serde_yaml::Mapping::new());
+        }
         here = match here {
             Value::Mapping(mapping) => {
-                let key = Value::String((*part).to_owned());
-                if depth + 1 == parts.len() {
-                    mapping.entry(key).or_insert(Value::Null)
-                } else {
-                    let names: Vec<String> =
-                        mapping.keys().filter_map(|key| key.as_str().map(str::to_owned)).collect();
-                    mapping.get_mut(&key).ok_or_else(|| {
-                        format!("there is no `{part}` here; there is {}", names.join(", "))
-                    })?
-                }
+                mapping.entry(Value::String(part.to_owned())).or_insert(Value::Null)
             }
             Value::Sequence(items) => {
                 let count = items.len();

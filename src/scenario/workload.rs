@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::nearest;
 use crate::checker::{ANOMALIES, Expectation};
-use crate::cluster::{Pattern, Protocol, Role};
+use crate::cluster::{Pattern, Protocol, Role, Settings};
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
+use crate::scenario::settings;
 use crate::scenario::yaml::YamlError;
 use crate::workload::AnyWorkload;
 use crate::workload::kvrocks::KvrocksOptions;
@@ -28,8 +29,12 @@ pub struct WorkloadSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kvrocks: Option<KvrocksOptions>,
     /// Settings of the services' own configuration, by role: `kvrocks: { migrate-type: raw-key-value }`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub config: BTreeMap<Role, BTreeMap<String, String>>,
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "settings::deserialize"
+    )]
+    pub config: BTreeMap<Role, Settings>,
     /// The request by which operations change something: what message faults hit that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Pattern>,
@@ -74,8 +79,15 @@ impl WorkloadSpec {
         if self.services.values().all(|count| *count == 0) {
             return flaw("services", "expected at least one service with one node");
         }
-        if let Some((role, count)) = self.services.iter().find(|(_, count)| **count > 99) {
-            return flaw("services", &format!("{role}: {count} nodes; expected 1 to 99"));
+        let too_many = |(role, count): &(&Role, &usize)| **count > role.most_nodes();
+        if let Some((role, count)) = self.services.iter().find(too_many) {
+            let most = role.most_nodes();
+            return flaw("services", &format!("{role}: {count} nodes; expected 1 to {most}"));
+        }
+        if let Some(role) = self.config.keys().find(|role| !self.services.contains_key(role)) {
+            let roles: Vec<&str> = self.services.keys().map(|role| role.name()).collect();
+            let expected = format!("expected settings of {}", roles.join(" or "));
+            return flaw(&format!("config.{role}"), &expected);
         }
         if !self.services.contains_key(&self.leader) {
             return flaw("leader", "expected one of the roles in `services`");
@@ -117,7 +129,11 @@ impl WorkloadSpec {
             Ok(_) => self.check_timeouts(flaw),
             Err(wrong) => {
                 let message = format!("expected {}, found {}", wrong.expected, wrong.found);
-                flaw(wrong.field, &message)
+                let section = if self.kvrocks.is_some() { "kvrocks" } else { "register" };
+                match wrong.field == section {
+                    true => flaw(section, &message),
+                    false => flaw(&format!("{section}.{}", wrong.field), &message),
+                }
             }
         }
     }
@@ -132,7 +148,7 @@ impl WorkloadSpec {
                 let (longest, found) = (self.operation_timeout, kvrocks.request_timeout);
                 let message =
                     format!("expected less than `operation_timeout` ({longest}), found {found}");
-                flaw("request_timeout", &message)
+                flaw("kvrocks.request_timeout", &message)
             }
             _ => Ok(()),
         }

@@ -16,7 +16,7 @@ impl YamlError {
     pub fn field(origin: &str, text: &str, field: &str, message: &str) -> YamlError {
         YamlError {
             origin: origin.into(),
-            line: line_of(text, field, 0),
+            line: line_of(text, field.rsplit('.').next().unwrap_or(field), 0),
             message: format!("field `{field}`: {message}"),
         }
     }
@@ -61,13 +61,11 @@ fn explain(message: &str) -> String {
         None => message,
     };
     let message = &plain_types(message);
-    match unknown_field(message) {
-        Some((found, expected)) => match crate::catalog::nearest(found, expected) {
-            Some(near) => format!("{message}; did you mean `{near}`?"),
-            None => message.to_owned(),
-        },
-        None => message.to_owned(),
-    }
+    let near = unknown_field(message)
+        .and_then(|(found, expected)| crate::catalog::nearest(found, expected))
+        .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    // A variant is something else here: how a server of our own behaves.
+    message.replace("unknown variant `", "unknown choice `") + &near
 }
 
 /// The types of the program in the words of a person.

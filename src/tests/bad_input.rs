@@ -84,9 +84,9 @@ fn a_flaw_in_a_workload_is_told_with_file_line_and_field() {
             wrong-type.yaml
               wrong-type.yaml:6: register.keys: invalid type: string "many", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
             out-of-range.yaml
-              out-of-range.yaml:6: field `keys`: expected a number from 1 to 1000, found 0; correct it, `stormglass describe zookeeper/register` shows a sound workload
+              out-of-range.yaml:6: field `register.keys`: expected a number from 1 to 1000, found 0; correct it, `stormglass describe zookeeper/register` shows a sound workload
             bad-choice.yaml
-              bad-choice.yaml:5: register.reads: unknown variant `barier`, expected one of `local`, `sync`, `barrier`; did you mean `barrier`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+              bad-choice.yaml:5: register.reads: unknown choice `barier`, expected one of `local`, `sync`, `barrier`; did you mean `barrier`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
             bad-duration.yaml
               bad-duration.yaml:9: time: expected a duration such as 500ms, 10s or 1m 30s, found `60 parsecs`; correct it, `stormglass describe zookeeper/register` shows a sound workload
             no-unit.yaml
@@ -100,9 +100,9 @@ fn a_flaw_in_a_workload_is_told_with_file_line_and_field() {
             missing-field.yaml
               missing-field.yaml:2: missing field `rate`; correct it, `stormglass describe zookeeper/register` shows a sound workload
             unknown-service.yaml
-              unknown-service.yaml:2: services: unknown variant `zoekeeper`, expected one of `zookeeper`, `controller`, `kvrocks`; did you mean `zookeeper`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+              unknown-service.yaml:2: services: unknown choice `zoekeeper`, expected one of `zookeeper`, `controller`, `kvrocks`; did you mean `zookeeper`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
             too-many-nodes.yaml
-              too-many-nodes.yaml:2: field `services`: zookeeper: 300 nodes; expected 1 to 99; correct it, `stormglass describe zookeeper/register` shows a sound workload
+              too-many-nodes.yaml:2: field `services`: zookeeper: 300 nodes; expected 1 to 15; correct it, `stormglass describe zookeeper/register` shows a sound workload
             bad-expectation.yaml
               bad-expectation.yaml:11: field `anomaly`: expected none or one of nonlinearizable, stale-read, lost-write, no-recovery, incompatible-order, vanished-element, duplicate-element, unwritten-element, torn-transaction, duplicate-count, backward-count, impossible-count, two-holders, stale-token, topology-went-back, lost-change, lost-migration, redirect-loop, stuck-slot, stuck-migration, starved-failover, replica-divergence, split-brain, found `stale-reed`; did you mean `stale-read`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
             twice.yaml
@@ -151,7 +151,7 @@ fn a_flaw_in_a_nemesis_is_told_with_file_line_and_field() {
             zookeeper/register --nemesis unknown-field
               nemesis/unknown-field.yaml:4: faults[1]: unknown field `afterwards`, expected one of `fault`, `shape`, `target`, `link`, `traffic`, `refusal`, `port`, `bytes_per_second`, `message`, `form`, `nth`, `times`, `delay`, `toxic`, `clock`, `by`, `session`, `weight`, `when`, `pace`, `after`, `for`, `every`, `jitter`; did you mean `after`?; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis unknown-fault
-              nemesis/unknown-fault.yaml:4: faults[1].fault: unknown variant `kil`, expected one of `partition`, `kill`, `stop`, `pause`, `crash`, `sever`, `resign`, `throttle`, `message`, `toxic`, `clock`, `expire-session`; did you mean `kill`?; correct it, `stormglass describe kill` shows a sound nemesis
+              nemesis/unknown-fault.yaml:4: faults[1].fault: unknown choice `kil`, expected one of `partition`, `kill`, `stop`, `pause`, `crash`, `sever`, `resign`, `throttle`, `message`, `toxic`, `clock`, `expire-session`; did you mean `kill`?; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis bad-target
               nemesis/bad-target.yaml:4: faults[1].target: expected a target: all, one, minority, majority, leader or follower (of one role: `one:kvrocks`), a role, a node, master, replica; or with `when` sender, receiver, bystander or seen; found `zoo keeper`; correct it, `stormglass describe kill` shows a sound nemesis
             zookeeper/register --nemesis no-target
@@ -246,7 +246,7 @@ fn flags_that_make_no_sense_are_named() {
 
               the following required arguments were not provided: <WORKLOAD>; `--help` shows what is expected
             zookeeper/register --nodes zookeeper=0
-              invalid value 'zookeeper=0' for '--nodes <SERVICE=COUNT>': expected 1 to 99 nodes, found `0`; `--help` shows what is expected
+              invalid value 'zookeeper=0' for '--nodes <SERVICE=COUNT>': expected 1 to 15 nodes of zookeeper, found `0`; `--help` shows what is expected
             zookeeper/register --nodes kafka=3
               invalid value 'kafka=3' for '--nodes <SERVICE=COUNT>': there is no service `kafka`; there is zookeeper, controller, kvrocks; `--help` shows what is expected
             zookeeper/register --nodes 3
@@ -312,25 +312,25 @@ fn changes_by_path_are_told_as_they_were_typed() {
         &Folder::new(),
         &cases,
         expect![[r#"
-        zookeeper/register --set register.keys
-          --set register.keys: expected path=value
-        zookeeper/register --set register.kees=3
-          workloads/zookeeper/register.yaml (built in) with --set register.kees=3: register: unknown field `kees`, expected one of `reads`, `keys`, `ops_per_key`, `mix`; did you mean `keys`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        zookeeper/register --set registr.keys=3
-          --set registr.keys=3: there is no `registr` here; there is services, leader, register, message, rate, concurrency, time
-        zookeeper/register --set register.keys=many
-          workloads/zookeeper/register.yaml (built in) with --set register.keys=many: register.keys: invalid type: string "many", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        zookeeper/register --set register.keys=[
-          --set register.keys=[: expected a number, a word or another YAML value, found `[`
-        zookeeper/register --set rate.x=3
-          --set rate.x=3: `x` is looked for in something that has no parts
-        zookeeper/register --set time=5
-          workloads/zookeeper/register.yaml (built in) with --set time=5: time: invalid type: integer `5`, expected a duration such as 500ms, 10s or 1m 30s; correct it, `stormglass describe zookeeper/register` shows a sound workload
-        zookeeper/register --nemesis kill --set nemesis.faults.7.for=3s
-          --set nemesis.faults.7.for=3s: expected a position below 1, found `7`
-        zookeeper/register --nemesis kill --set nemesis.faults.0.for=0s
-          nemesis/kill.yaml (built in) with --set nemesis.faults.0.for=0s: field `for`: a fault of no duration cannot be felt; expected more than 0s; correct it, `stormglass describe kill` shows a sound nemesis
-    "#]],
+            zookeeper/register --set register.keys
+              --set register.keys: expected path=value
+            zookeeper/register --set register.kees=3
+              workloads/zookeeper/register.yaml (built in) with --set register.kees=3: register: unknown field `kees`, expected one of `reads`, `keys`, `ops_per_key`, `mix`; did you mean `keys`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            zookeeper/register --set registr.keys=3
+              workloads/zookeeper/register.yaml (built in) with --set registr.keys=3: unknown field `registr`, expected one of `services`, `leader`, `register`, `kvrocks`, `config`, `message`, `rate`, `concurrency`, `time`, `operation_timeout`, `session_timeout`, `recover_within`, `min_ok`, `expect`; did you mean `register`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            zookeeper/register --set register.keys=many
+              workloads/zookeeper/register.yaml (built in) with --set register.keys=many: register.keys: invalid type: string "many", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            zookeeper/register --set register.keys=[
+              --set register.keys=[: expected a number, a word or another YAML value, found `[`
+            zookeeper/register --set rate.x=3
+              --set rate.x=3: `x` is looked for in something that has no parts
+            zookeeper/register --set time=5
+              workloads/zookeeper/register.yaml (built in) with --set time=5: time: invalid type: integer `5`, expected a duration such as 500ms, 10s or 1m 30s; correct it, `stormglass describe zookeeper/register` shows a sound workload
+            zookeeper/register --nemesis kill --set nemesis.faults.7.for=3s
+              --set nemesis.faults.7.for=3s: expected a position below 1, found `7`
+            zookeeper/register --nemesis kill --set nemesis.faults.0.for=0s
+              nemesis/kill.yaml (built in) with --set nemesis.faults.0.for=0s: field `for`: a fault of no duration cannot be felt; expected more than 0s; correct it, `stormglass describe kill` shows a sound nemesis
+        "#]],
     );
 }
 

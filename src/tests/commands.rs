@@ -78,7 +78,7 @@ fn describing_a_workload_shows_services_and_what_is_expected() {
           Known bad: reads are answered by the session's own server, which may lag; stale reads must be found.
 
         services:
-          zookeeper  3  zookeeper on port 2181; `leader` and `follower` are its
+          zookeeper  3  zookeeper on port 2181; as targets, `leader` and `follower` are of these
 
         message:
           zookeeper set /stormglass-register/r*

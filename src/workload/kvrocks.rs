@@ -55,8 +55,8 @@ impl Kvrocks {
     pub fn new(options: KvrocksOptions, nodes: usize) -> Result<Kvrocks, OptionError> {
         options.check()?;
         if nodes == 0 || !nodes.is_multiple_of(options.replicas) {
-            let expected = "a divisor of the number of kvrocks nodes";
-            return Err(OptionError::new("replicas", expected, options.replicas));
+            let expected = "the kvrocks nodes to be a multiple of the nodes of each shard";
+            return Err(OptionError::new("replicas", expected, odd(&options, nodes)));
         }
         let shards = nodes / options.replicas;
         let (space, turns) = (space(&options, shards), options.clients.in_turn());
@@ -107,6 +107,17 @@ impl Kvrocks {
         };
         Register::sharing(options, self.keys.clone())
     }
+}
+
+/// Nodes that make no whole shards, and how many would; migrations need two shards.
+fn odd(options: &KvrocksOptions, nodes: usize) -> String {
+    let least = if options.operators.migrate > 0 { 2 } else { 1 };
+    let shards = nodes.div_ceil(options.replicas).max(least);
+    format!(
+        "{nodes} kvrocks nodes and {} a shard; take --nodes kvrocks={} for {shards} shards",
+        options.replicas,
+        shards * options.replicas
+    )
 }
 
 /// Where keys lie: in a few slots spread over those that the first shard has at the start, or anywhere.

@@ -2,6 +2,8 @@
 //! failovers, replication that lags, masters that do not know that they were deposed. Sound by
 //! construction, but for the one flaw that a plan may ask for; what is lost, and why, is known.
 
+mod migrations;
+mod ordered;
 mod record;
 mod store;
 mod told_of;
@@ -13,6 +15,8 @@ use crate::checker::text;
 use crate::history::History;
 use crate::op::NodeName;
 use crate::rng::Rng;
+use migrations::Moving;
+use ordered::Pending;
 use record::Recorder;
 use store::{Change, Store};
 
@@ -40,6 +44,8 @@ pub(super) struct Plan {
     /// Chances of each step, in percent.
     pub migrate: u64,
     pub failover: u64,
+    /// Of failovers that an operator asks for.
+    pub order: u64,
     pub info: u64,
     pub replicate: u64,
     /// A deposed master may go on until it learns of it.
@@ -91,17 +97,6 @@ struct Client {
     answered: Option<Answered>,
 }
 
-/// A slot on its way.
-#[derive(Clone, Copy, Debug)]
-struct Moving {
-    slot: u16,
-    target: usize,
-    /// The destination serves it, though no topology says so yet.
-    arrived: bool,
-    /// So does the source.
-    split: bool,
-}
-
 pub(super) struct Cluster {
     plan: Plan,
     rng: Rng,
@@ -114,6 +109,9 @@ pub(super) struct Cluster {
     /// The topology: version, master of each shard, owner of each slot.
     version: u64,
     masters: [usize; 2],
+    /// As controllers tell it: nodes may not know yet.
+    told_masters: [usize; 2],
+    pending: Option<Pending>,
     owners: BTreeMap<u16, usize>,
     moving: Option<Moving>,
     /// Nodes that were deposed and have not learned of it; dead ones serve nothing meanwhile.
@@ -136,6 +134,8 @@ pub(super) fn simulate(plan: Plan, rng: &Rng) -> Simulated {
         stores: vec![Store::default(); 4],
         version: 1,
         masters: [0, 2],
+        told_masters: [0, 2],
+        pending: None,
         owners: [(100, 0), (101, 0), (9000, 1)].into(),
         moving: None,
         deposed: BTreeMap::new(),
@@ -171,6 +171,8 @@ impl Cluster {
             self.migrate();
         } else if draw < self.plan.migrate + self.plan.failover {
             self.failover();
+        } else if draw < self.plan.migrate + self.plan.failover + self.plan.order {
+            self.order();
         } else if draw < 60 {
             self.learn();
         }
@@ -206,7 +208,7 @@ impl Cluster {
         let mut nodes: Vec<usize> = shards.iter().map(|shard| self.masters[*shard]).collect();
         let zombies = self.deposed.iter().filter(|(_, dead)| !**dead).map(|(node, _)| *node);
         nodes.extend(zombies.filter(|node| shards.contains(&(node / 2))));
-        nodes.retain(|node| self.deposed.get(node) != Some(&true));
+        nodes.retain(|node| self.deposed.get(node) != Some(&true) && !self.has_stopped(*node));
         nodes
     }
 
@@ -323,6 +325,9 @@ impl Cluster {
     /// Nodes take up the topology; a deposed one takes its successor's data.
     fn learn(&mut self) {
         let node = self.rng.below(4) as usize;
+        if self.take_up(node) {
+            return;
+        }
         if !self.deposed.contains_key(&node) {
             self.known[node] = self.version;
         } else if self.rng.chance(0.2) {
@@ -351,7 +356,8 @@ impl Cluster {
         let shard = self.rng.below(2) as usize;
         let (master, replica) = self.pair(shard);
         let concerned = self.moving.is_some_and(|moving| moving.arrived);
-        if concerned || self.deposed.contains_key(&replica) || self.deposed.contains_key(&master) {
+        let deposed = [master, replica].iter().any(|node| self.deposed.contains_key(node));
+        if concerned || deposed || self.pending.is_some() {
             return;
         }
         let dead = !self.plan.zombies || self.rng.chance(0.5);
@@ -368,6 +374,7 @@ impl Cluster {
         }
         self.flawed |= gap;
         self.masters[shard] = replica;
+        self.told_masters[shard] = replica;
         self.version += 1;
         self.known[replica] = self.version;
         self.stores[replica].begin_term();
@@ -379,77 +386,10 @@ impl Cluster {
         }
     }
 
-    /// A migration takes its next step.
-    fn migrate(&mut self) {
-        let Some(moving) = self.moving else {
-            let slots: Vec<u16> = self.owners.keys().copied().collect();
-            let slot = *self.rng.pick(&slots).expect("slots");
-            let target = 1 - self.owners[&slot];
-            self.version += 1;
-            self.moving = Some(Moving { slot, target, arrived: false, split: false });
-            let info = self.rng.chance(0.2);
-            let document = self.document();
-            self.recorder.migrate(slot, target, (!info).then_some(document));
-            return;
-        };
-        if self.deposed.keys().any(|node| !self.deposed[node]) {
-            // A master that does not know better would go on with a slot that is moved away.
-            return;
-        }
-        match moving.arrived {
-            true => self.decide(moving),
-            false if self.rng.chance(0.3) => self.end_of_migration(),
-            false => self.arrive(moving),
-        }
-    }
-
-    fn arrive(&mut self, moving: Moving) {
-        let split = self.plan.flaw == Flaw::SplitMigration && self.rng.chance(0.6);
-        let short = self.plan.flaw == Flaw::ShortMigration && self.rng.chance(0.5);
-        let [source, destination] = [1 - moving.target, moving.target].map(|s| self.masters[s]);
-        for key in self.keys_in(moving.slot) {
-            let mut held = self.stores[source].get(key);
-            if short && let Some(last) = held.pop() {
-                self.lose(&Change::Append(last), Cause::Flaw);
-                self.flawed = true;
-            }
-            self.stores[destination].apply(key, Change::Replace(held));
-        }
-        self.moving = Some(Moving { arrived: true, split, ..moving });
-    }
-
-    /// The topology follows, or, after a split, takes the slot back from the destination.
-    fn decide(&mut self, moving: Moving) {
-        let [source, destination] = [1 - moving.target, moving.target].map(|s| self.masters[s]);
-        for key in self.keys_in(moving.slot) {
-            if moving.split {
-                let kept = self.stores[source].get(key);
-                for value in self.stores[destination].get(key) {
-                    if !kept.contains(&value) {
-                        self.lose(&Change::Append(value), Cause::Flaw);
-                    }
-                }
-                self.stores[destination].apply(key, Change::Replace(Vec::new()));
-            } else {
-                self.stores[source].apply(key, Change::Replace(Vec::new()));
-            }
-        }
-        if moving.split {
-            self.flawed = true;
-        } else {
-            self.owners.insert(moving.slot, moving.target);
-        }
-        self.end_of_migration();
-    }
-
-    fn end_of_migration(&mut self) {
-        self.moving = None;
-        self.version += 1;
-    }
-
     /// The faults are healed and everybody knows the topology.
     fn settle(&mut self) {
         self.recorder.phase("heal");
+        self.finish_order();
         while let Some(moving) = self.moving {
             match moving.arrived {
                 true => self.decide(moving),

@@ -13,7 +13,7 @@ use crate::checker::{Anomaly, Budget, Checker, Finding};
 use crate::history::History;
 use crate::nemesis::role_of;
 use crate::op::Nanos;
-use deaths::{Death, deaths};
+use deaths::{Death, End, deaths};
 use reigns::{Reign, reigns};
 
 /// Demands that a dead master is replaced within a bound, if anybody leads the controllers at all.
@@ -25,7 +25,6 @@ pub(super) struct StarvedFailover {
 /// What became of the death of a master that lasted too long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
-    Replaced,
     /// Nobody could have replaced it: why.
     Excused(String),
     /// By these leaders.
@@ -43,12 +42,14 @@ impl Checker for StarvedFailover {
         let calm = Calm::of(history);
         let reigns = reigns(history, &calm);
         let bound = self.checks.bounds.failover_within;
-        let deaths = deaths(history, &self.checks.shards);
+        let deaths: Vec<Death> = deaths(history, &self.checks.shards)
+            .iter()
+            .map(|death| death.up_to_replacement(&self.checks.shards[death.shard], &evidence))
+            .collect();
         let long: Vec<_> = deaths.iter().filter(|death| death.until - death.from > bound).collect();
         let (mut anomalies, mut excuses, mut longest) = (Vec::new(), Vec::new(), 0);
         for death in &long {
             match self.outcome(death, &pairs, &evidence, &calm, &reigns) {
-                Outcome::Replaced => {}
                 Outcome::Excused(why) => excuses.push(format!("{}: {why}", death.master)),
                 Outcome::Starved(reigns) => {
                     longest = longest.max(death.until - death.from);
@@ -90,16 +91,6 @@ impl StarvedFailover {
         let Death { master, shard, from, until, .. } = death;
         let own = &self.checks.shards[*shard];
         let meanwhile = |time: Nanos| (*from..=*until).contains(&time);
-        let leads = |seen: &&super::evidence::Seen| {
-            seen.leads && seen.node != *master && own.contains(&seen.node) && meanwhile(seen.time)
-        };
-        let named = evidence.told.iter().filter(|told| meanwhile(told.answered)).any(|told| {
-            let part = told.document.shards.get(*shard);
-            part.and_then(|part| part.master).is_some_and(|named| named != *master)
-        });
-        if named || evidence.views.data.iter().any(|seen| leads(&seen)) {
-            return Outcome::Replaced;
-        }
         let excuse = |why: &str| Outcome::Excused(why.to_owned());
         let stood_by = |node: &&crate::op::NodeName| {
             let dead = |seen: &super::evidence::Seen| {
@@ -131,7 +122,7 @@ impl StarvedFailover {
     }
 
     fn anomaly(&self, death: &Death, reigns: &[Reign]) -> Anomaly {
-        let Death { master, shard, from, until, ended, .. } = death;
+        let Death { master, shard, from, until, end, .. } = death;
         let mut lengths: Vec<Nanos> = reigns.iter().map(|reign| reign.until - reign.from).collect();
         lengths.sort_unstable();
         let leaders = match reigns {
@@ -143,7 +134,13 @@ impl StarvedFailover {
                 seconds(lengths[lengths.len() - 1]),
             ),
         };
-        let until_words = if *ended { "until" } else { "to the end of the record at" };
+        let end = match end {
+            End::Alive => format!("until {}", seconds(*until)),
+            End::Replaced(node) => {
+                format!("until {node} was seen in its place at {}", seconds(*until))
+            }
+            End::Open => format!("to the end of the record at {}", seconds(*until)),
+        };
         let mut nodes = vec![master.to_string()];
         nodes.extend(reigns.iter().map(|reign| reign.leader.to_string()));
         nodes.sort();
@@ -151,9 +148,8 @@ impl StarvedFailover {
         Anomaly {
             kind: "starved-failover".to_owned(),
             summary: format!(
-                "{master}, the master of shard {shard}, was dead from {} {until_words} {}, and in {} no replica took its place, though one stood by; {} are allowed: {leaders}",
+                "{master}, the master of shard {shard}, was dead from {} {end}, and for {} no replica took its place, though one stood by; {} are allowed: {leaders}",
                 seconds(*from),
-                seconds(*until),
                 seconds(until - from),
                 seconds(self.checks.bounds.failover_within),
             ),

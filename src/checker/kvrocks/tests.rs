@@ -7,7 +7,7 @@ use crate::op::Value;
 use crate::rng::Rng;
 
 /// How often to try; `STORMGLASS_ROUNDS=50` tries fifty times as often.
-fn rounds(usual: usize) -> usize {
+pub(super) fn rounds(usual: usize) -> usize {
     let times =
         std::env::var("STORMGLASS_ROUNDS").map_or(1, |times| times.parse().expect("a number"));
     usual * times
@@ -26,6 +26,7 @@ fn plan(object: KvrocksObject, rng: &mut Rng) -> Plan {
         keys: rng.between(1, 8) as i64,
         migrate: *rng.pick(&[0, 3, 8]).expect("a chance"),
         failover: *rng.pick(&[0, 1, 4]).expect("a chance"),
+        order: *rng.pick(&[0, 2, 5]).expect("a chance"),
         info: *rng.pick(&[0, 3, 20]).expect("a chance"),
         replicate: *rng.pick(&[5, 60]).expect("a chance"),
         zombies: false,
@@ -127,7 +128,7 @@ fn a_split_migration_is_a_split_brain_and_what_it_loses_is_blamed() {
 
 #[test]
 fn what_a_short_migration_leaves_behind_is_blamed() {
-    let caught = catch(3, |plan| Plan { flaw: Flaw::ShortMigration, ..plan });
+    let caught = catch(3, |plan| Plan { flaw: Flaw::ShortMigration, order: 0, ..plan });
     assert!(caught.lost > 30 && caught.blamed * 4 > caught.lost, "{caught:?}");
 }
 

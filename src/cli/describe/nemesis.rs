@@ -5,8 +5,9 @@ use serde_json::json;
 
 use super::{Told, of_file, table};
 use crate::catalog::{Catalog, Entry};
+use crate::checker::World;
 use crate::nemesis::{Guide, Parameter};
-use crate::scenario::{Overrides, load_nemesis, nemesis_base};
+use crate::scenario::{Overrides, Scenario, load_nemesis, nemesis_base};
 
 /// The file of a nemesis, also where its name aims it elsewhere.
 pub fn entry(name: &str) -> Option<Entry> {
@@ -16,11 +17,11 @@ pub fn entry(name: &str) -> Option<Entry> {
 pub fn told(name: &str, entry: &Entry) -> Result<Told, String> {
     let spec = load_nemesis(name, &Overrides::default()).map_err(|error| error.to_string())?;
     let guide = Guide::of(&spec);
-    let example = format!("stormglass run zookeeper/register --nemesis {name} --world docker");
+    let example = format!("stormglass run {} --nemesis {name} --world docker", suited(name));
     let mut told = of_file("nemesis", name, entry);
     told.text = format!(
         "nemesis {name}\n  {}\n{}\nexample:\n  {example}\n{}",
-        entry.description(),
+        description(name, entry, &guide),
         sections(&guide),
         told.text
             .split_once('\n')
@@ -36,6 +37,26 @@ pub fn told(name: &str, entry: &Entry) -> Result<Told, String> {
     told.json["can_break"] = guide.can_break.into();
     told.json["example"] = example.into();
     Ok(told)
+}
+
+/// What the file says, and whom the name aims it at instead, if it does.
+fn description(name: &str, entry: &Entry, guide: &Guide) -> String {
+    let base = nemesis_base(name);
+    let said = entry.description();
+    let target = guide.parameters.iter().find(|parameter| parameter.path.ends_with(".target"));
+    match target.filter(|_| base != name) {
+        Some(target) => format!("As `{base}`, aimed at {}.\n  {base}: {said}", target.meaning),
+        None => said.to_owned(),
+    }
+}
+
+/// A workload that has what the nemesis aims at.
+fn suited(name: &str) -> &'static str {
+    let (first, other) = ("zookeeper/register", "kvrocks/migration");
+    match Scenario::load(first, name, World::Sim, 1, &Overrides::default()) {
+        Ok(_) => first,
+        Err(_) => other,
+    }
 }
 
 fn sections(guide: &Guide) -> String {

@@ -10,11 +10,11 @@ use crate::catalog::Entry;
 use crate::checker::Expectation;
 use crate::cluster::Role;
 use crate::scenario::{Overrides, WorkloadSpec};
-use crate::workload::kvrocks::ClientMix;
+use crate::workload::kvrocks::{ClientMix, KvrocksOptions, OperatorOptions, OperatorsAt};
 
 pub fn told(name: &str, entry: &Entry) -> Result<Told, String> {
     let spec = Overrides::default().workload(entry).map_err(|error| error.to_string())?;
-    let example = format!("stormglass run {name} --nemesis partition-halves");
+    let example = format!("stormglass run {name} --nemesis {}", telling(&spec));
     let mut told = of_file("workload", name, entry);
     let file = told.text.split_once("\n\n").map_or("", |(_, file)| file).to_owned();
     told.text = format!("workload {name}\n  {}\n", entry.description());
@@ -35,6 +35,7 @@ fn sections(spec: &WorkloadSpec) -> Vec<(&'static str, String)> {
     let mut sections = vec![("services", services(spec))];
     if let Some(kvrocks) = &spec.kvrocks {
         sections.push(("clients", clients(kvrocks.clients)));
+        sections.push(("operators", operators(kvrocks)));
     }
     if !spec.config.is_empty() {
         sections.push(("settings of the services", config(&spec.config)));
@@ -49,10 +50,44 @@ fn sections(spec: &WorkloadSpec) -> Vec<(&'static str, String)> {
     sections
 }
 
+/// A nemesis that is worth trying first: one under which something is expected, else of the system's own.
+fn telling(spec: &WorkloadSpec) -> &str {
+    let expected = spec.expect.iter().find_map(|item| item.nemesis.as_deref());
+    let usual = if spec.kvrocks.is_some() { "kill-master" } else { "partition-halves" };
+    expected.unwrap_or(usual)
+}
+
+/// Who asks the controllers for what.
+fn operators(kvrocks: &KvrocksOptions) -> String {
+    let OperatorOptions { each, every, at, migrate, failover, namespace } = kvrocks.operators;
+    let changes = [("migrate", migrate), ("failover", failover), ("namespace", namespace)];
+    let changes: Vec<String> = changes
+        .into_iter()
+        .filter(|(_, weight)| *weight > 0)
+        .map(|(change, weight)| format!("{change} {weight}"))
+        .collect();
+    let whom = match at {
+        OperatorsAt::Leader => "those of the leading controller",
+        OperatorsAt::Any => "those of every controller, followers too",
+    };
+    match (each, changes.is_empty()) {
+        (0, _) => "  none\n".to_owned(),
+        (_, true) => format!("  {each} a controller, who only look at the topology\n"),
+        (_, false) => format!(
+            "  {each} a controller; {whom} ask for a change every {every}, by weight: {}\n",
+            changes.join(", ")
+        ),
+    }
+}
+
 fn services(spec: &WorkloadSpec) -> String {
     let row = |(role, count): (&Role, &usize)| {
         let (port, protocol) = role.client_port();
-        let leader = if *role == spec.leader { "; `leader` and `follower` are its" } else { "" };
+        let leader = if *role == spec.leader {
+            "; as targets, `leader` and `follower` are of these"
+        } else {
+            ""
+        };
         [role.to_string(), count.to_string(), format!("{protocol} on port {port}{leader}")]
     };
     table(&spec.services.iter().map(row).collect::<Vec<_>>())

@@ -153,7 +153,9 @@ fn refusal(refusal: Refusal) -> &'static str {
 fn form(form: Form) -> &'static str {
     match form {
         Form::Watch => "it is only seen",
-        Form::Hold => "it is applied, its reply and all behind it never come",
+        Form::Hold => {
+            "it is applied; its reply, and all that is said on its connection later, never arrives"
+        }
         Form::Close => "it is applied, then the connection is closed in place of the reply",
         Form::Delay => "its reply comes late, by `delay`",
         Form::Duplicate => "it is passed on twice, the second reply is swallowed",

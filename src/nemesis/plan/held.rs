@@ -3,8 +3,13 @@
 use crate::cluster::{Action, NodeState, View};
 
 /// The view with the processes that these actions hold down or paused, so that no other fault picks
-/// them. Who leads stays as it was seen.
-pub fn with_held<'a>(view: &View, in_force: impl IntoIterator<Item = &'a Action>) -> View {
+/// them. Who leads stays as it was seen: also `before`, when another fault of the same event looked and then
+/// took one of them down.
+pub fn with_held<'a>(
+    view: &View,
+    before: Option<&View>,
+    in_force: impl IntoIterator<Item = &'a Action>,
+) -> View {
     let mut view = view.clone();
     for action in in_force {
         let (node, state) = match action {
@@ -16,6 +21,7 @@ pub fn with_held<'a>(view: &View, in_force: impl IntoIterator<Item = &'a Action>
         };
         if let Some(seen) = view.nodes.get_mut(node) {
             seen.state = state;
+            seen.leads |= before.and_then(|view| view.nodes.get(node)).is_some_and(|one| one.leads);
         }
     }
     view

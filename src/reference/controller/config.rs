@@ -27,6 +27,8 @@ pub struct Config {
 pub enum ConfigError {
     #[error("config.yaml: {0}")]
     Yaml(String),
+    #[error("config.yaml: the key {key} is missing or empty: expected {expected}")]
+    Missing { key: &'static str, expected: &'static str },
     #[error("config.yaml: {key}: expected {expected}, found `{found}`")]
     Value { key: &'static str, expected: &'static str, found: String },
 }
@@ -36,7 +38,8 @@ pub enum ConfigError {
 #[serde(default)]
 struct File {
     addr: String,
-    storage_type: String,
+    /// The real one takes etcd where it is missing.
+    storage_type: Option<String>,
     zookeeper: Zookeeper,
     controller: Controller,
 }
@@ -65,7 +68,7 @@ impl Default for File {
     fn default() -> File {
         File {
             addr: "127.0.0.1:9379".to_owned(),
-            storage_type: "etcd".to_owned(),
+            storage_type: None,
             zookeeper: Zookeeper::default(),
             controller: Controller::default(),
         }
@@ -86,15 +89,23 @@ impl Config {
         let file: Option<File> =
             serde_yaml::from_str(yaml).map_err(|error| ConfigError::Yaml(error.to_string()))?;
         let file = file.unwrap_or_default();
-        if file.storage_type != "zookeeper" {
-            return wrong("storage_type", "zookeeper, the only one served here", file.storage_type);
+        match file.storage_type.as_deref() {
+            Some("zookeeper") => {}
+            Some(other) => {
+                return wrong("storage_type", "zookeeper, the only one served here", other);
+            }
+            None => {
+                let expected = "`storage_type: zookeeper`, the only one served here";
+                return Err(ConfigError::Missing { key: "storage_type", expected });
+            }
         }
         let addr = address("addr", &file.addr)?;
         let servers = file.zookeeper.addrs.iter();
         let zookeeper: Vec<_> =
             servers.map(|server| address("zookeeper.addrs", server)).collect::<Result<_, _>>()?;
         if zookeeper.is_empty() {
-            return wrong("zookeeper.addrs", "at least one server", "[]");
+            let expected = "at least one server, such as [\"10.0.0.11:2181\"]";
+            return Err(ConfigError::Missing { key: "zookeeper.addrs", expected });
         }
         let elect_path = match file.zookeeper.elect_path {
             Some(path) if !path.is_empty() => path,
@@ -171,7 +182,7 @@ log: {level: info, filename: /dev/null, max_backups: 3}
     #[test]
     fn what_cannot_be_is_refused_with_what_was_expected() {
         for (from, to, expected) in [
-            ("storage_type: zookeeper", "", "storage_type: expected zookeeper"),
+            ("storage_type: zookeeper", "", "the key storage_type is missing"),
             ("\"10.0.0.10:2181\"", "\"zoo:2181\"", "an IPv4 address with a port"),
             ("\"10.0.0.10:2181\", \"10.0.0.11:2181\"", "", "at least one server"),
             ("10.0.0.21:9379", "10.0.0.21", "addr: expected an IPv4 address"),

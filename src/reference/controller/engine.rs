@@ -11,6 +11,7 @@ use std::time::Duration;
 use futures::channel::oneshot;
 
 use super::config::Config;
+use super::log::Log;
 use crate::cluster::{Coordination, CoordinationError, CreateMode, MultiOp, SessionEvent, Stat};
 use crate::reference::host::{Host, within};
 
@@ -25,26 +26,44 @@ type Done<T> = Result<T, CoordinationError>;
 pub struct Engine<H: Host> {
     host: H,
     config: Rc<Config>,
+    log: Rc<Log<H>>,
     session: RefCell<Option<Rc<H::Session>>>,
     awaiting: RefCell<Vec<oneshot::Sender<Rc<H::Session>>>>,
 }
 
 impl<H: Host> Engine<H> {
-    pub fn new(host: H, config: Rc<Config>) -> Engine<H> {
-        Engine { host, config, session: RefCell::default(), awaiting: RefCell::default() }
+    pub fn new(host: H, config: Rc<Config>, log: Rc<Log<H>>) -> Engine<H> {
+        Engine { host, config, log, session: RefCell::default(), awaiting: RefCell::default() }
     }
 
     /// Keeps a session for as long as the process lives.
     pub async fn keep_session(self: Rc<Self>) {
         let mut rest = FIRST_REST;
+        let mut failed = 0;
         for server in self.config.zookeeper.iter().cycle() {
             let opened = self.host.coordinate(*server, SESSION_TIMEOUT);
-            if let Some(Ok(session)) = within(&self.host, SESSION_TIMEOUT * 2, opened).await {
-                rest = FIRST_REST;
-                self.hold(Rc::new(session)).await;
+            match within(&self.host, SESSION_TIMEOUT * 2, opened).await {
+                Some(Ok(session)) => {
+                    (rest, failed) = (FIRST_REST, 0);
+                    self.hold(Rc::new(session)).await;
+                }
+                failure => {
+                    failed += 1;
+                    self.tell(failed, failure.and_then(Result::err));
+                }
             }
             self.host.sleep(rest).await;
             rest = (rest * 2).min(LONGEST_REST);
+        }
+    }
+
+    /// One line for all attempts in a row, once every server was tried.
+    fn tell(&self, failed: usize, error: Option<CoordinationError>) {
+        let servers: Vec<String> = self.config.zookeeper.iter().map(ToString::to_string).collect();
+        if failed == servers.len() {
+            let error = error.map_or("no answer in time".to_owned(), |error| error.to_string());
+            let fields = [("servers", servers.join(", ").into()), ("error", error.into())];
+            self.log.warn("No ZooKeeper server can be reached, go on trying", &fields);
         }
     }
 

@@ -83,6 +83,10 @@ fn what_broke(page: &Page) -> Markup {
                         li {
                             a href=(format!("#anomaly-{}", number + 1)) { (anomaly.kind) }
                             " " (anomaly.summary)
+                            @if let Some(Some(overlap)) = page.overlaps.get(number)
+                                && let Some(told) = overlap.outcome() {
+                                span.quiet { " " (words::shorten(told, 260)) }
+                            }
                         }
                     }
                 }

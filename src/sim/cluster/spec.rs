@@ -12,11 +12,6 @@ use crate::sim::Variant;
 use crate::sim::program::{Program, program};
 use crate::sim::world::Resident;
 
-/// More servers than this no ensemble has.
-const SERVERS_MAX: usize = 15;
-/// More nodes of another role make no useful experiment.
-const NODES_MAX: usize = 50;
-
 /// How the services of each role behave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variants {
@@ -52,12 +47,13 @@ impl SimSpec {
         let count = |role: Role| self.services.get(&role).copied().unwrap_or(0);
         let servers = count(Role::Zookeeper);
         ensure!(
-            (1..=SERVERS_MAX).contains(&servers),
-            "an ensemble has 1 to {SERVERS_MAX} servers, not {servers}"
+            (1..=Role::Zookeeper.most_nodes()).contains(&servers),
+            "an ensemble has 1 to {} servers, not {servers}",
+            Role::Zookeeper.most_nodes()
         );
         for role in [Role::Controller, Role::Kvrocks] {
-            let nodes = count(role);
-            ensure!(nodes <= NODES_MAX, "at most {NODES_MAX} nodes of a role, not {nodes} {role}");
+            let (nodes, most) = (count(role), role.most_nodes());
+            ensure!(nodes <= most, "at most {most} nodes of {role}, not {nodes}");
         }
         let nodes = Role::ALL.into_iter().flat_map(|role| {
             (1..=count(role)).map(move |number| Node {

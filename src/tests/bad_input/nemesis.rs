@@ -290,23 +290,23 @@ fn turns_that_nobody_could_take() {
     check_faults(
         &faults,
         expect![[r#"
-        zookeeper/register --nemesis no-faults
-          nemesis/no-faults.yaml:5: field `faults`: expected at least one to take turns; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis no-after
-          nemesis/no-after.yaml: field `after`: expected the quiet time before the first fault, such as 8s; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis no-quiet
-          nemesis/no-quiet.yaml: field `quiet`: expected the quiet time between two faults, such as 3s; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis quiet-overlap
-          nemesis/quiet-overlap.yaml:2: field `quiet`: only the orders sequence and random take it; each fault has its own `after`; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis own-clock
-          nemesis/own-clock.yaml:7: field `every`: a fault that takes turns has no clock of its own; leave it out; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis own-trigger
-          nemesis/own-trigger.yaml:7: field `when`: a fault that takes turns has no clock of its own; leave it out; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis no-weight
-          nemesis/no-weight.yaml:7: field `weight`: expected 1 or more; correct it, `stormglass describe kill` shows a sound nemesis
-        zookeeper/register --nemesis order
-          nemesis/order.yaml:2: order: unknown variant `shuffled`, expected one of `overlap`, `sequence`, `random`; correct it, `stormglass describe kill` shows a sound nemesis
-    "#]],
+            zookeeper/register --nemesis no-faults
+              nemesis/no-faults.yaml:5: field `faults`: expected at least one to take turns; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis no-after
+              nemesis/no-after.yaml: field `after`: expected the quiet time before the first fault, such as 8s; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis no-quiet
+              nemesis/no-quiet.yaml: field `quiet`: expected the quiet time between two faults, such as 3s; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis quiet-overlap
+              nemesis/quiet-overlap.yaml:2: field `quiet`: only the orders sequence and random take it; each fault has its own `after`; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis own-clock
+              nemesis/own-clock.yaml:7: field `every`: a fault that takes turns has no clock of its own; leave it out; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis own-trigger
+              nemesis/own-trigger.yaml:7: field `when`: a fault that takes turns has no clock of its own; leave it out; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis no-weight
+              nemesis/no-weight.yaml:7: field `weight`: expected 1 or more; correct it, `stormglass describe kill` shows a sound nemesis
+            zookeeper/register --nemesis order
+              nemesis/order.yaml:2: order: unknown choice `shuffled`, expected one of `overlap`, `sequence`, `random`; correct it, `stormglass describe kill` shows a sound nemesis
+        "#]],
     );
 }
 

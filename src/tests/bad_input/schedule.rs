@@ -101,7 +101,7 @@ fn a_flaw_in_a_schedule_is_told_with_file_line_and_field() {
             zookeeper/register --schedule no-actions.yaml
               no-actions.yaml:6: field `actions`: expected at least one; correct it, or take the schedule.yaml of a run as a pattern
             zookeeper/register --schedule unknown-action.yaml
-              unknown-action.yaml:7: entries[0].actions[0].action: unknown variant `kil`, expected one of `cut`, `join`, `kill`, `stop`, `start`, `pause`, `resume`, `crash`, `sever`, `throttle`, `unthrottle`, `interpose`, `withdraw`, `skew`, `unskew`, `expire`; did you mean `kill`?; correct it, or take the schedule.yaml of a run as a pattern
+              unknown-action.yaml:7: entries[0].actions[0].action: unknown choice `kil`, expected one of `cut`, `join`, `kill`, `stop`, `start`, `pause`, `resume`, `crash`, `sever`, `throttle`, `unthrottle`, `interpose`, `withdraw`, `skew`, `unskew`, `expire`; did you mean `kill`?; correct it, or take the schedule.yaml of a run as a pattern
             zookeeper/register --schedule unknown-node.yaml
               unknown-node.yaml:8: field `node`: the topology has no `zookeeper7`; expected one of zookeeper1, zookeeper2, zookeeper3; correct it, or take the schedule.yaml of a run as a pattern
             zookeeper/register --schedule unknown-end.yaml

@@ -183,15 +183,23 @@ impl KvrocksOptions {
         }
         if let Some(slots) = self.slots {
             if !(1..=64).contains(&slots.count) {
-                return wrong("count", "1 to 64 slots", slots.count.into());
+                return wrong("slots.count", "1 to 64 slots", slots.count.into());
             }
             // Every node of a shard holds it, and migrations hold it once more.
             let filler = u64::from(slots.count) * u64::from(slots.filler_kib);
             if filler > MOST_FILLER_KIB {
-                return wrong("filler_kib", "at most 262144 KiB in all slots together", filler);
+                return wrong(
+                    "slots.filler_kib",
+                    "at most 262144 KiB in all slots together",
+                    filler,
+                );
             }
             if slots.filler_kib > 64 << 10 {
-                return wrong("filler_kib", "at most 65536 KiB a slot", slots.filler_kib.into());
+                return wrong(
+                    "slots.filler_kib",
+                    "at most 65536 KiB a slot",
+                    slots.filler_kib.into(),
+                );
             }
         }
         self.check_times()
@@ -200,15 +208,19 @@ impl KvrocksOptions {
     fn check_times(&self) -> Result<(), OptionError> {
         let operators = &self.operators;
         if operators.each > 100 {
-            return Err(OptionError::new("each", "at most 100 operators", operators.each));
+            return Err(OptionError::new(
+                "operators.each",
+                "at most 100 operators",
+                operators.each,
+            ));
         }
         if operators.migrate > 0 && self.slots.is_none() {
             let found = "operators that migrate and no `slots`";
-            return Err(OptionError::new("migrate", "`slots` that are migrated", found));
+            return Err(OptionError::new("operators.migrate", "`slots` that are migrated", found));
         }
         for (field, span) in [
-            ("every", operators.every),
-            ("ttl", self.lock.ttl),
+            ("operators.every", operators.every),
+            ("lock.ttl", self.lock.ttl),
             ("request_timeout", self.request_timeout),
         ] {
             if span.nanos() < crate::op::MILLISECOND {
@@ -281,13 +293,13 @@ mod tests {
             ("replicas: 0", "`replicas`"),
             ("mix: {read: 0, write: 0}", "`mix`"),
             ("clients: {follow: 0}", "`clients`"),
-            ("slots: {count: 0}", "`count`"),
-            ("slots: {count: 1, filler_kib: 65537}", "`filler_kib`"),
-            ("slots: {count: 64, filler_kib: 8192}", "`filler_kib`"),
-            ("operators: {each: 101}", "`each`"),
-            ("operators: {migrate: 1}", "`migrate`"),
-            ("operators: {every: 0s}", "`every`"),
-            ("lock: {ttl: 0s}", "`ttl`"),
+            ("slots: {count: 0}", "`slots.count`"),
+            ("slots: {count: 1, filler_kib: 65537}", "`slots.filler_kib`"),
+            ("slots: {count: 64, filler_kib: 8192}", "`slots.filler_kib`"),
+            ("operators: {each: 101}", "`operators.each`"),
+            ("operators: {migrate: 1}", "`operators.migrate`"),
+            ("operators: {every: 0s}", "`operators.every`"),
+            ("lock: {ttl: 0s}", "`lock.ttl`"),
             ("request_timeout: 0s", "`request_timeout`"),
         ] {
             let error = parsed(yaml).check().expect_err(yaml).to_string();

@@ -18,7 +18,7 @@ use crate::op::{Nanos, NodeName, SECOND};
 /// No controller gives a master up sooner: three probes, a second apart.
 const FAILOVER_TAKES: Nanos = 2 * SECOND;
 /// Nodes may take up what a controller has answered this much later: a follower tells nobody of it.
-const ADOPTED_WITHIN: Nanos = 10 * SECOND;
+const ADOPTED_WITHIN: Nanos = 5 * SECOND;
 /// A fault may lead to a failover this long after its end.
 const AFTERMATH: Nanos = 6 * SECOND;
 
@@ -142,12 +142,13 @@ impl Promotions {
             let changed = before.zip(master).is_some_and(|((_, last), master)| last != master);
             // What came after the last sighting has no version to be bounded by.
             let hidden = next.map_or(u64::MAX, |(version, _)| (version - above).saturating_sub(1));
-            let ordered = unaccounted.iter().filter(|order| {
+            let orders = if next.is_some() { sources.failovers } else { unaccounted };
+            let ordered = orders.iter().filter(|order| {
                 let done = order.completed.saturating_add(ADOPTED_WITHIN);
                 order.shard == shard && order.invoked <= until && done >= from
             });
-            let struck = sources.struck(shard, from, until).saturating_sub(usize::from(changed));
-            let causes = ordered.count() + struck;
+            let causes = ordered.count() + sources.struck(shard, from, until);
+            let causes = causes.saturating_sub(usize::from(changed));
             let count = causes.min(usize::try_from(hidden).unwrap_or(usize::MAX));
             if count > 0 {
                 let by = next.map(|(version, _)| *version);

@@ -41,11 +41,11 @@ impl<'a, 'e> Excuses<'a, 'e> {
     pub fn new(evidence: &'e Evidence, survived: &[(Answer<'a>, Answer<'a>)]) -> Excuses<'a, 'e> {
         let mut survivors: BTreeMap<NodeName, Vec<Answer>> = BTreeMap::new();
         let shard = |answer: &Answer| evidence.shards.of(&answer.node);
+        let drain = evidence.drain().unwrap_or(0);
         for (write, read) in survived {
-            // A migrated slot takes its writes along by another way than replication.
-            let stayed = |slot| evidence.migrations_of(slot).next().is_none();
             let same_shard = shard(write).is_some() && shard(write) == shard(read);
-            if same_shard && write.slot.is_some_and(stayed) {
+            // What was seen before may be gone as well, by a later failover.
+            if same_shard && stayed(evidence, write) && read.start >= drain {
                 survivors.entry(write.node).or_default().push(*write);
             }
         }
@@ -66,7 +66,8 @@ impl<'a, 'e> Excuses<'a, 'e> {
         let promotions = &self.evidence.promotions;
         let deposed = self.deposed(write, shard);
         if let Some(promotion) = deposed.iter().find(|p| self.may_own(write, shard, p.version)) {
-            return match self.survivor(write) {
+            let survivor = self.survivor(write).filter(|_| stayed(self.evidence, write));
+            return match survivor {
                 Some(survivor) => Err(Blame::Gap { survivor }),
                 None => Ok(Acquittal::Failover { version: promotion.version, to: promotion.to }),
             };
@@ -151,4 +152,9 @@ impl<'a, 'e> Excuses<'a, 'e> {
         let begins = again.map(|p| p.not_before).chain(unseen.map(|unseen| unseen.from));
         begins.min().unwrap_or(Nanos::MAX)
     }
+}
+
+/// A migrated slot takes its writes along by another way than replication.
+fn stayed(evidence: &Evidence, write: &Answer) -> bool {
+    write.slot.is_some_and(|slot| evidence.migrations_of(slot).next().is_none())
 }

@@ -1,5 +1,7 @@
 //! What final reads prove gone, and what failovers excuse.
 
+mod names;
+
 use expect_test::{Expect, expect};
 
 use super::LostWrites;

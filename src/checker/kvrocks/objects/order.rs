@@ -15,6 +15,9 @@ use crate::op::Key;
 
 const KIND: &str = "incompatible-order";
 
+/// The elements that follow one, and who saw them: one of each place is enough.
+type Followers = BTreeMap<i64, Vec<(Place, usize)>>;
+
 /// What somebody saw of a list.
 struct Sight<'d, 'a> {
     answer: &'d Answer<'a>,
@@ -42,8 +45,7 @@ pub(super) fn search(deeds: &[Deed], evidence: &Evidence, found: &mut Found) {
 fn search_key(key: &Key, sights: &[Sight], evidence: &Evidence, found: &mut Found) {
     let terms = KeyTerms::of(evidence, sights.iter().map(|sight| sight.answer));
     let mut before: FxHashMap<i64, (Option<i64>, usize)> = FxHashMap::default();
-    // By what they follow, the elements that follow it, and who saw them: one of each place is enough.
-    let mut after: BTreeMap<Option<i64>, BTreeMap<i64, Vec<(Place, usize)>>> = BTreeMap::new();
+    let mut after: BTreeMap<Option<i64>, Followers> = BTreeMap::new();
     for (number, sight) in sights.iter().enumerate() {
         let place = match sight.is_stale {
             true => terms.anywhere(),
@@ -69,13 +71,7 @@ fn search_key(key: &Key, sights: &[Sight], evidence: &Evidence, found: &mut Foun
 }
 
 /// Elements that follow the same one: a failover lies between those who saw them.
-fn fork(
-    key: &Key,
-    last: Option<i64>,
-    followers: &BTreeMap<i64, Vec<(Place, usize)>>,
-    sights: &[Sight],
-    found: &mut Found,
-) {
+fn fork(key: &Key, last: Option<i64>, followers: &Followers, sights: &[Sight], found: &mut Found) {
     let seen: Vec<(i64, &Place, usize)> = followers
         .iter()
         .flat_map(|(value, seen)| seen.iter().map(|(place, number)| (*value, place, *number)))

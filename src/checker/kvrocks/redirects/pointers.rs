@@ -17,6 +17,8 @@ pub(super) struct Episode {
     /// When it was first and last seen.
     pub from: Nanos,
     pub last: Nanos,
+    /// The others said the same before and after the one that closed the circle.
+    is_proven: bool,
     /// Nobody said anything else after it.
     pub is_open: bool,
     pub said: Vec<(Nanos, NodeName, NodeName)>,
@@ -93,6 +95,8 @@ pub(super) fn episodes_of(slot: u16, said: &[Statement]) -> Vec<Episode> {
             if same {
                 let last = open.nodes.iter().filter_map(|node| latest.get(node)).min();
                 open.last = last.copied().unwrap_or(open.from).max(open.from);
+                let others = open.nodes[1..].iter().filter_map(|node| latest.get(node)).min();
+                open.is_proven |= others.is_some_and(|others| *others > open.from);
                 open.ops.truncate(1);
                 open.ops.push(one.op);
                 if let (true, Some(target)) = (open.said.len() < SAID_MAX, one.target) {
@@ -104,12 +108,12 @@ pub(super) fn episodes_of(slot: u16, said: &[Statement]) -> Vec<Episode> {
         }
         if let Some(nodes) = circle(&names, one.node) {
             let said = vec![(one.time, one.node, names[&one.node])];
-            let (from, last) = (one.time, one.time);
             episodes.push(Episode {
                 slot,
                 nodes,
-                from,
-                last,
+                from: one.time,
+                last: one.time,
+                is_proven: false,
                 is_open: true,
                 said,
                 ops: vec![one.op],
@@ -117,7 +121,7 @@ pub(super) fn episodes_of(slot: u16, said: &[Statement]) -> Vec<Episode> {
         }
     }
     // What a node said long before the other may have been over by then.
-    episodes.retain(|episode| episode.from < episode.last);
+    episodes.retain(|episode| episode.is_proven);
     episodes
 }
 

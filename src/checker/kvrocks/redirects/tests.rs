@@ -140,6 +140,7 @@ fn naive(said: &[Statement]) -> Vec<(u64, u64, bool)> {
         circles
     };
     let mut episodes: Vec<(Vec<NodeName>, u64, u64, bool)> = Vec::new();
+    let mut proven = std::collections::BTreeSet::new();
     // All of them have said it again by then.
     let confirmed = |circle: &[NodeName], count: usize| {
         let last = |node: &NodeName| {
@@ -154,12 +155,19 @@ fn naive(said: &[Statement]) -> Vec<(u64, u64, bool)> {
         }
         for circle in circles.into_iter().filter(|circle| circle.contains(&one.node)) {
             match episodes.iter_mut().find(|open| open.3 && open.0 == circle) {
-                Some(open) => open.2 = open.1.max(confirmed(&open.0, count)),
+                Some(open) => {
+                    open.2 = open.1.max(confirmed(&open.0, count));
+                    let closer = said.iter().find(|one| one.time == open.1).expect("it").node;
+                    let others: Vec<_> = open.0.iter().copied().filter(|n| *n != closer).collect();
+                    if confirmed(&others, count) > open.1 {
+                        proven.insert(open.1);
+                    }
+                }
                 None => episodes.push((circle, one.time, one.time, true)),
             }
         }
     }
-    episodes.retain(|(_, from, last, _)| from < last);
+    episodes.retain(|(_, from, ..)| proven.contains(from));
     episodes.into_iter().map(|(_, from, last, open)| (from, last, open)).collect()
 }
 

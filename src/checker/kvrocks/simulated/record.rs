@@ -123,6 +123,14 @@ impl Recorder {
         self.operate(&format!("invoke migrate {asked}"), &answer);
     }
 
+    pub fn failover(&mut self, shard: usize, is_known: bool) {
+        let answer = match is_known {
+            true => format!("ok failover {{\"shard\":{shard},\"new_master_id\":\"any\"}}"),
+            false => "info failover nil".to_owned(),
+        };
+        self.operate(&format!("invoke failover {{\"shard\":{shard}}}"), &answer);
+    }
+
     pub fn topology(&mut self, document: &str) {
         self.operate("invoke topology nil", &format!("ok topology {document}"));
     }

@@ -15,7 +15,9 @@ impl Cluster {
             let told = match self.deposed.get(&node) {
                 Some(true) => "down".to_owned(),
                 Some(false) => format!("master@{}", self.known[node]),
-                None if self.masters[node / 2] != node => format!("replica@{}", self.known[node]),
+                None if self.masters[node / 2] != node || self.has_stopped(node) => {
+                    format!("replica@{}", self.known[node])
+                }
                 // What it owns under an older topology it does not say.
                 None if self.known[node] < self.version => format!("master@{}", self.known[node]),
                 None => format!("master@{}:{}", self.known[node], slots.join(",")),
@@ -27,7 +29,8 @@ impl Cluster {
 
     pub(super) fn document(&self) -> String {
         let shards = (0..2).map(|shard| {
-            let (master, replica) = self.pair(shard);
+            let master = self.told_masters[shard];
+            let replica = shard * 2 + (1 - master % 2);
             let owned = self.owners.iter().filter(|(_, owner)| **owner == shard);
             let slots: Vec<String> = owned.map(|(slot, _)| slot.to_string()).collect();
             let mark = self.moving.filter(|moving| 1 - moving.target == shard);

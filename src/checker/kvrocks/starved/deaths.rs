@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::answers::{Answer, Pair};
+use super::super::evidence::Evidence;
 use crate::cluster::{NodeState, Role};
 use crate::history::History;
 use crate::nemesis::FaultRecord;
@@ -15,10 +16,20 @@ pub(super) struct Death {
     pub shard: usize,
     pub from: Nanos,
     pub until: Nanos,
-    /// It was seen alive again.
-    pub ended: bool,
+    pub end: End,
     /// Nodes that were dead when it died.
     pub dead_besides: Vec<NodeName>,
+}
+
+/// How a death ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It was seen alive again.
+    Alive,
+    /// Another node took its place.
+    Replaced(NodeName),
+    /// The record ends before.
+    Open,
 }
 
 pub(super) fn is_dead(state: NodeState) -> bool {
@@ -38,7 +49,7 @@ pub(super) fn deaths(history: &History, shards: &[Vec<NodeName>]) -> Vec<Death> 
         let dead: Vec<NodeName> = dead.collect();
         for (name, _) in data.filter(|(_, node)| !is_dead(node.state)) {
             if let Some(death) = open.remove(name) {
-                deaths.push(Death { until: event.time, ended: true, ..death });
+                deaths.push(Death { until: event.time, end: End::Alive, ..death });
             }
         }
         for (shard, nodes) in shards.iter().enumerate() {
@@ -56,7 +67,7 @@ pub(super) fn deaths(history: &History, shards: &[Vec<NodeName>]) -> Vec<Death> 
             {
                 let dead_besides = dead.iter().copied().filter(|node| *node != master).collect();
                 let (from, until) = (event.time, event.time);
-                let death = Death { master, shard, from, until, ended: false, dead_besides };
+                let death = Death { master, shard, from, until, end: End::Open, dead_besides };
                 open.insert(master, death);
             }
         }
@@ -64,6 +75,24 @@ pub(super) fn deaths(history: &History, shards: &[Vec<NodeName>]) -> Vec<Death> 
     deaths.extend(open.into_values().map(|death| Death { until: end, ..death }));
     deaths.sort_by_key(|death| (death.from, death.master));
     deaths
+}
+
+impl Death {
+    /// The death as far as nobody had taken the master's place.
+    pub fn up_to_replacement(&self, shard: &[NodeName], evidence: &Evidence) -> Death {
+        let meanwhile = |time: Nanos| (self.from..=self.until).contains(&time);
+        let others = |node: &NodeName| *node != self.master && shard.contains(node);
+        let leads = evidence.views.data.iter().filter(|seen| seen.leads && others(&seen.node));
+        let seen = leads.map(|seen| (seen.time, seen.node));
+        let named = evidence.told.iter().filter_map(|told| {
+            let master = told.document.shards.get(self.shard)?.master?;
+            others(&master).then_some((told.answered, master))
+        });
+        match seen.chain(named).filter(|(time, _)| meanwhile(*time)).min() {
+            Some((until, node)) => Death { until, end: End::Replaced(node), ..self.clone() },
+            None => self.clone(),
+        }
+    }
 }
 
 /// Whether the shard surely held anything: one of its nodes had acknowledged a write.

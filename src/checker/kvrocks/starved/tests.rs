@@ -16,6 +16,15 @@ fn verdict(text: &str) -> Verdict {
     checker().finish(&history(text), &Budget::UNBOUNDED).verdict
 }
 
+/// In order of time.
+fn sorted(text: &str) -> String {
+    let mut lines: Vec<&str> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let time = |line: &str| line.split(' ').next().and_then(|at| at.parse::<f64>().ok());
+    lines.sort_by(|one, other| time(one).partial_cmp(&time(other)).expect("times"));
+    lines.join("\n")
+}
+
 const OTHERS: &str = "kvrocks2=running@1 kvrocks3=master@1 kvrocks4=replica@1";
 
 const WRITE: &str = "
@@ -60,7 +69,7 @@ fn a_dead_master_that_nobody_replaces_while_leaders_come_and_go_is_starved() {
         &history(&text),
         expect![[r#"
             invalid: 1 death of masters, 1 for longer than 24.600 s: 1 failover starved
-            starved-failover: kvrocks1, the master of shard 0, was dead from 8.200 s until 42.200 s, and in 34.000 s no replica took its place, though one stood by; 24.600 s are allowed: leaders were replaced 5 times, each after 1.300 s (median; the longest led 1.300 s)
+            starved-failover: kvrocks1, the master of shard 0, was dead from 8.200 s until 42.200 s, and for 34.000 s no replica took its place, though one stood by; 24.600 s are allowed: leaders were replaced 5 times, each after 1.300 s (median; the longest led 1.300 s)
               controller1 led from 8.200 s to 9.500 s
               controller1 led from 16.500 s to 17.800 s
               controller1 led from 24.800 s to 26.100 s
@@ -82,6 +91,8 @@ fn who_is_replaced_soon_alive_or_alone_is_not_starved() {
     let promoted =
         "20 nemesis view kvrocks1=down kvrocks2=master@2 kvrocks3=master@2 kvrocks4=replica@2";
     assert_eq!(verdict(&with(promoted)), Verdict::Valid, "it was replaced");
+    let late = starved(42.0, 1.3).join("\n") + &format!("\n35{}", &promoted[2..]);
+    assert_eq!(verdict(&sorted(&late)), Verdict::Invalid, "it was replaced too late");
     assert_eq!(verdict(&starved(30.0, 1.3).join("\n")), Verdict::Valid, "in time so far");
     let alone = with("").replace("kvrocks2=running@1", "kvrocks2=down");
     assert_eq!(verdict(&alone), Verdict::Valid, "no replica");
@@ -133,7 +144,7 @@ fn random_deaths_are_judged_by_a_naive_rule() {
         let mut rng = rng.fork(&round.to_string());
         let mut lines = vec![WRITE.to_owned(), alive(2.0)];
         let (mut now, mut led, mut since) = (3_000_u64, 0, None);
-        let (mut replaced, mut expected) = (false, false);
+        let mut expected = false;
         for _ in 0..rng.between(3, 14) {
             let step = rng.between(500, 6_000);
             let (is_dead, leads) = (rng.chance(0.85), rng.chance(0.5));
@@ -141,8 +152,8 @@ fn random_deaths_are_judged_by_a_naive_rule() {
             let began = since.get_or_insert(now);
             let (began, over) = (*began, !is_dead);
             if over {
-                expected |= now - began > 24_600 && led >= 3_000 && !replaced;
-                (led, since, replaced) = (0, None, false);
+                expected |= now - began > 24_600 && led >= 3_000;
+                (led, since) = (0, None);
                 lines.push(alive(now as f64 / 1e3));
             } else {
                 let leader = if leads { "controller1=leader@1" } else { "controller1=follower@1" };
@@ -151,10 +162,11 @@ fn random_deaths_are_judged_by_a_naive_rule() {
                     true => line.replace("kvrocks2=running@1", "kvrocks2=master@2"),
                     false => line,
                 };
-                replaced |= promotes;
                 lines.push(line);
                 if promotes {
                     // Whose death counts changes with the master.
+                    expected |= now - began > 24_600 && led >= 3_000;
+                    since = None;
                     break;
                 }
                 led += if leads { step } else { 0 };
@@ -164,7 +176,7 @@ fn random_deaths_are_judged_by_a_naive_rule() {
         let at = now as f64 / 1e3;
         lines.push(format!("{at} nemesis phase heal"));
         if let Some(began) = since {
-            expected |= now - began > 24_600 && led >= 3_000 && !replaced;
+            expected |= now - began > 24_600 && led >= 3_000;
         }
         let text = lines.join("\n");
         assert_eq!(verdict(&text) == Verdict::Invalid, expected, "round {round}:\n{text}");

@@ -73,10 +73,10 @@ fn around_failovers_that_nobody_saw_everything_is_open() {
     let unseen = "
         0 nemesis phase main
         1 nemesis view kvrocks1=master@1:0-8191 kvrocks2=replica@1 kvrocks3=master@1:8192-16383
-        5 9 invoke failover {\"shard\":0}
-        6 9 ok failover nil
-        7 9 invoke failover {\"shard\":0}
-        8 9 ok failover nil
+        9 9 invoke failover {\"shard\":0}
+        10 9 ok failover nil
+        11 9 invoke failover {\"shard\":0}
+        12 9 ok failover nil
         20 nemesis view kvrocks1=master@3:0-8191 kvrocks2=replica@3 kvrocks3=master@3:8192-16383";
     check(
         unseen,

@@ -99,6 +99,31 @@ fn what_no_answer_came_to_may_have_been_done_if_it_changes_anything() {
 }
 
 #[test]
+fn a_controller_that_fails_or_sends_to_itself_ends_the_operation() {
+    let broken = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 49\r\n\r\n{\"error\":{\"message\":\"zk: no server\"},\"data\":null}";
+    let itself = "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://10.0.0.21:9379/x\r\nContent-Length: 0\r\n\r\n";
+    let told = |manage: &Manage| {
+        [broken, itself].map(|answer| {
+            let (outcome, said) = asked(Does::Says(answer), manage.clone());
+            format!("{outcome:?}, {said}")
+        })
+    };
+    expect_test::expect![[r#"
+        [
+            [
+                "Info(\"500: zk: no server\"), 500: zk: no server",
+                "Info(\"307, 10.0.0.21:9379 leads\"), 307, 10.0.0.21:9379 leads",
+            ],
+            [
+                "Fail(\"500: zk: no server\"), 500: zk: no server",
+                "Fail(\"307, 10.0.0.21:9379 leads\"), 307, 10.0.0.21:9379 leads",
+            ],
+        ]
+    "#]]
+    .assert_debug_eq(&[told(&FAILOVER), told(&Manage::Topology)]);
+}
+
+#[test]
 fn without_a_connection_nothing_was_done() {
     for manage in [FAILOVER, Manage::Topology] {
         let (outcome, said) = asked(Does::Refuses, manage);

@@ -88,6 +88,7 @@ fn a_process_that_another_fault_has_just_taken_is_not_picked() {
     let topology = topology(3);
     let held = with_held(
         &view(&topology, Some(1)),
+        None,
         &[Action::Kill { node: node(1) }, Action::Pause { node: node(3) }],
     );
     for seed in 0..SEEDS {
@@ -96,6 +97,11 @@ fn a_process_that_another_fault_has_just_taken_is_not_picked() {
         assert_eq!(plan.expect("one is left").targets, [node(2)]);
     }
     assert!(held.leaders(Role::Zookeeper).eq(&[node(1)]), "who leads is what was seen");
+    let (before, after) = (view(&topology, Some(1)), view(&topology, None));
+    let held = with_held(&after, Some(&before), &[Action::Kill { node: node(1) }]);
+    assert!(held.leaders(Role::Zookeeper).eq(&[node(1)]), "also by a fault of the same event");
+    let held = with_held(&after, Some(&before), &[]);
+    assert_eq!(held.leaders(Role::Zookeeper).count(), 0, "nobody is held");
 }
 
 #[test]

@@ -14,12 +14,11 @@ impl Promotions {
         let mut taken = vec![false; self.all.len()];
         let mut left = Vec::new();
         for order in orders {
-            let until = order.completed.saturating_add(ADOPTED_WITHIN);
             // Promotions of a shard are in the order of their versions, so the first that fits is
             // the one that leaves the most to later orders.
             let fits = self.all.iter().zip(&taken).position(|(promotion, taken)| {
                 let own = promotion.shard == order.shard && !taken;
-                own && promotion.not_before <= until && promotion.seen >= order.invoked
+                own && promotion.not_before <= order.completed && promotion.seen >= order.invoked
             });
             match fits {
                 Some(position) => taken[position] = true,

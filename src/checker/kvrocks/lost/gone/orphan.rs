@@ -1,7 +1,7 @@
 //! Registers: what the destination of a migration took and the slot's owner never got.
 //!
 //! The owner goes on from what it had. So a write that the topology never put in its hands is gone, and the
-//! first read there of something older shows it, whatever is written later.
+//! last read there of something older shows it, whatever is written later.
 
 use crate::checker::kvrocks::answers::Answer;
 use crate::checker::kvrocks::evidence::{Custody, Evidence};
@@ -22,17 +22,17 @@ pub(super) fn search<'a>(
                 && evidence.shards.of(&read.node) == Some(owner)
                 && there.is_some_and(|there| there < write.start)
         };
-        let Some((proof, _)) = register.reads.iter().find(older) else { continue };
-        let seen_again = register
-            .reads
-            .iter()
-            .any(|(read, seen)| *seen == Some(*value) && read.end >= proof.start);
-        let replaced_later = register.written.values().any(|written| {
-            let end = written.end();
-            written.replaced == Some(*value) && end >= proof.start
-        });
+        // While the topology changes the destination may go on for a while.
+        let proof = register.reads.iter().filter(older).map(|(read, _)| *read);
+        let Some(proof) = proof.max_by_key(|read| read.end) else { continue };
+        let mut sights = register.reads.iter();
+        let seen_again = sights.any(|(read, seen)| *seen == Some(*value) && read.end >= proof.end);
+        let replaced_later = register
+            .written
+            .values()
+            .any(|written| written.replaced == Some(*value) && written.end() >= proof.end);
         if !seen_again && !replaced_later {
-            found.push((*value, *write, *proof));
+            found.push((*value, *write, proof));
         }
     }
     found

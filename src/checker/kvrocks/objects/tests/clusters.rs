@@ -33,7 +33,7 @@ fn two_writers_give_lists_two_histories_and_counts_twice() {
     let rng = Rng::from_seed(11);
     for object in [KvrocksObject::List, KvrocksObject::Counter] {
         let (mut flawed, mut found) = (0, 0);
-        for round in 0..25 {
+        for round in 0..15 {
             let rng = rng.fork(&format!("{object:?} {round}"));
             let plan = Plan { flaw: Flaw::SplitMigration, ..plan(&object) };
             let simulated = simulate(plan, &rng);
@@ -43,7 +43,7 @@ fn two_writers_give_lists_two_histories_and_counts_twice() {
             found += usize::from(simulated.flawed && sound);
             assert!(simulated.flawed || finding.verdict == Verdict::Valid, "{finding:#?}");
         }
-        assert!(found > 10 && found * 10 > flawed * 7, "{object:?}: {found} of {flawed}");
+        assert!(found > 6 && found * 10 > flawed * 7, "{object:?}: {found} of {flawed}");
     }
 }
 
@@ -52,7 +52,7 @@ fn masters_that_do_not_know_that_they_were_deposed_are_not_blamed() {
     let rng = Rng::from_seed(12);
     for object in [KvrocksObject::List, KvrocksObject::Set, KvrocksObject::Counter] {
         let mut permitted = 0.0;
-        for round in 0..25 {
+        for round in 0..15 {
             let rng = rng.fork(&format!("{object:?} {round}"));
             let plan = Plan { zombies: true, failover: 2, replicate: 5, ..plan(&object) };
             let simulated = simulate(plan, &rng);
@@ -62,6 +62,6 @@ fn masters_that_do_not_know_that_they_were_deposed_are_not_blamed() {
             permitted += finding.figures["permitted"];
         }
         // Of sets nothing is left to permit: what vanishes within a term is blamed.
-        assert!(permitted > 5.0 || object == KvrocksObject::Set, "{object:?}: {permitted}");
+        assert!(permitted > 2.0 || object == KvrocksObject::Set, "{object:?}: {permitted}");
     }
 }

@@ -1,4 +1,4 @@
-//! Locks: two holders are found exactly where no moments of the operations explain what was answered.
+//! Locks: two holders are found only where no moments of the operations explain what was answered.
 
 use super::oracle::{Object, Op, compare, pick};
 use crate::checker::kvrocks::KvrocksObject;
@@ -90,7 +90,7 @@ fn acts(rng: &mut Rng) -> Vec<Act> {
 #[test]
 fn locks_are_impossible_only_where_no_moments_explain_them() {
     let lock = KvrocksObject::Lock { ttl: TTL * MILLISECOND };
-    let change = |ops: &mut Vec<Op<Act>>, rng: &mut Rng| match rng.below(3) {
+    let change = |ops: &mut [Op<Act>], rng: &mut Rng| match rng.below(3) {
         // It was answered at another time.
         0 | 1 => {
             let Some(op) = pick(ops, rng, |act| matches!(act, Act::Acquire(..))) else { return };
@@ -108,8 +108,9 @@ fn locks_are_impossible_only_where_no_moments_explain_them() {
             }
         }
     };
-    let tally = compare::<Lock>(&lock, 4_000, false, 5, acts, change);
-    assert!(tally.caught > 200 && tally.sound > 1_000, "{tally:?}");
+    let tally = compare::<Lock>(&lock, 1_200, false, 5, acts, change);
+    // Releases that cannot have been, and tokens given out twice at the same time, are not looked for.
+    assert!(tally.caught > 40 && tally.sound > 300, "{tally:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Small histories of one object, whether any order explains them, and what the checkers say of them.
 
+use crate::checker::kvrocks::tests::rounds;
 use crate::checker::kvrocks::told::checks;
 use crate::checker::kvrocks::{KvrocksObject, kvrocks_checkers};
 use crate::checker::text;
@@ -127,7 +128,7 @@ pub(super) fn written<O: Object>(ops: &[Op<O::Act>]) -> String {
 }
 
 /// The kinds of anomalies that the checkers of the object find, but for those of the final reads, which
-/// there are none of. `None` if one is undecided.
+/// there are none of.
 pub(super) fn judged<O: Object>(object: &KvrocksObject, ops: &[Op<O::Act>]) -> Vec<String> {
     let history = text::history(&written::<O>(ops));
     let mut checkers = kvrocks_checkers(&checks(Some(object.clone())));
@@ -154,15 +155,15 @@ pub(super) struct Tally {
 /// no checker finds fault with are counted, or fail where `complete`.
 pub(super) fn compare<O: Object>(
     object: &KvrocksObject,
-    rounds: usize,
+    usual: usize,
     complete: bool,
     seed: u64,
     acts: impl Fn(&mut Rng) -> Vec<O::Act>,
-    change: impl Fn(&mut Vec<Op<O::Act>>, &mut Rng),
+    change: impl Fn(&mut [Op<O::Act>], &mut Rng),
 ) -> Tally {
     let rng = Rng::from_seed(seed);
     let mut tally = Tally::default();
-    for round in 0..rounds {
+    for round in 0..rounds(usual) {
         let mut rng = rng.fork(&round.to_string());
         let mut ops = sound::<O>(acts(&mut rng), &mut rng);
         let told = |ops: &[Op<O::Act>]| format!("round {round}:\n{}", written::<O>(ops));
@@ -178,6 +179,7 @@ pub(super) fn compare<O: Object>(
             (true, false) => panic!("{kinds:?} in {}", told(&ops)),
         }
     }
+    println!("{object:?}: {tally:?}");
     tally
 }
 

@@ -288,7 +288,7 @@ fn a_lock_with_two_holders() {
         2.5 0@kvrocks1 ok store 1>51 key=1",
         expect![[r#"
             invalid: 4 answers: 2 contradictions
-            two-holders: lock 1 had two holders: kvrocks1 gave it to process 0 (owner 7) by 1.100 s for 2000 ms, so it was held until 3.000 s at least, and kvrocks1 gave it to process 1 (owner 8) between 2.000 s and 2.100 s
+            two-holders: lock 1 had two holders: kvrocks1 gave it to process 0 (owner 7) by 1.100 s for 2000 ms, so it was held until 2.997 s at least, and kvrocks1 gave it to process 1 (owner 8) between 2.000 s and 2.100 s
               1.000 s to 1.100 s: process 0: acquire 7 of key 1: kvrocks1 acknowledged it
               2.000 s to 2.100 s: process 1: acquire 8 of key 1: kvrocks1 acknowledged it
               [kvrocks1; key 1; ops [0, 2]; 1000 to 2100 ms]
@@ -335,8 +335,8 @@ fn a_failover_may_lose_a_lock_and_what_its_store_had_seen() {
         LOCK,
         &text,
         expect![[r#"
-        valid: 2 answers: no contradiction; 2 permitted, as a failover explains them: lock 1 had two holders: kvrocks1 gave it to process 0 (owner 7) by 11.100 s for 2000 ms, so it was held until 13.000 s at least, and kvrocks2 gave it to process 1 (owner 8) between 12.000 s and 12.100 s
-    "#]],
+            valid: 2 answers: no contradiction; 2 permitted, as a failover explains them: lock 1 had two holders: kvrocks1 gave it to process 0 (owner 7) by 11.100 s for 2000 ms, so it was held until 12.997 s at least, and kvrocks2 gave it to process 1 (owner 8) between 12.000 s and 12.100 s
+        "#]],
     );
 }
 
