@@ -247,7 +247,10 @@ mod tests {
                 assert!(lines.is_ok_and(|lines| lines <= 15), "{nemesis}");
                 for NamedFault { fault, .. } in &scenario.faults {
                     let over = fault.after.nanos() + fault.lasts.nanos();
-                    assert!(over <= 20 * crate::op::SECOND, "{nemesis}: {fault:?}");
+                    // What these show needs longer than that to show.
+                    let is_slow = ["starve-failover", "skew-controllers"].contains(&&*nemesis);
+                    let bound = if is_slow { 50 } else { 20 };
+                    assert!(over <= bound * crate::op::SECOND, "{nemesis}: {fault:?}");
                 }
             }
         }

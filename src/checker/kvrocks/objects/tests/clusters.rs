@@ -21,6 +21,7 @@ fn plan(object: &KvrocksObject) -> Plan {
         keys: 3,
         migrate: 8,
         failover: 0,
+        order: 0,
         info: 5,
         replicate: 60,
         zombies: false,
