@@ -18,6 +18,7 @@ mod docker_sigkill;
 mod docker_storm;
 mod fixture;
 mod gate;
+mod golden;
 mod lint;
 mod page;
 mod planted_bugs;
