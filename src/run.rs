@@ -7,6 +7,7 @@
 mod fault;
 mod hit;
 mod invoke;
+mod office;
 mod phase;
 mod sink;
 mod znode;
@@ -134,6 +135,7 @@ struct Loop<'a, C: Cluster, K: Client> {
     last_view: View,
     /// When a view was last taken note of.
     viewed_at: Nanos,
+    fallen: office::Fallen,
     /// Nemesis steps under way.
     acting: usize,
     running: FuturesUnordered<LocalBoxFuture<'a, Done<K>>>,
@@ -193,6 +195,7 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         healthy: false,
         last_view: View::default(),
         viewed_at: 0,
+        fallen: office::Fallen::default(),
         acting: 0,
         running: FuturesUnordered::new(),
         watching: FuturesUnordered::new(),
@@ -305,11 +308,13 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             Done::Called { thread, call, client, completion } => {
                 self.returned(thread, &call, client, completion);
             }
-            Done::Viewed { position, view, session } => self.plan(position, view, session),
+            Done::Viewed { position, view, session } => {
+                self.plan(position, self.fallen.disown(view), session);
+            }
             Done::Acted { fault, position, step, deeds, errors } => {
                 self.acted(fault, position, step, deeds, errors);
             }
-            Done::Looked { view } => self.looked(view),
+            Done::Looked { view } => self.looked(self.fallen.disown(view)),
             Done::Verified { fault, check } => self.verified(fault, check),
         }
     }

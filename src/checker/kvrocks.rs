@@ -37,6 +37,7 @@ mod wording;
 pub(super) use answers::Answer;
 pub use bounds::KvrocksBounds;
 pub(super) use evidence::Evidence;
+pub(super) use lost::lost_writes;
 pub(super) use terms::Terms;
 
 use crate::checker::{Checker, Linearizability, RegisterModel};

@@ -137,6 +137,7 @@ impl Linearizability {
             register: part.registers.get(ruled.register)?,
             key: name.map(Key::to_string),
             by: *by,
+            lost: keys.divided.as_ref().map(|divided| &divided.lost),
         };
         let beginning = keys.beginning(key, part.term);
         Some(match part.torn {
@@ -161,7 +162,7 @@ impl Checker for Linearizability {
     }
 
     fn finish(&mut self, history: &History, budget: &Budget) -> Finding {
-        let keys = Keys::of(history, self.shards.as_deref());
+        let keys = Keys::of(history, self.shards.as_deref(), &self.model);
         let limits = Limits {
             exhausted: budget.exhausted,
             memory: budget.memory / pool::WORKERS,
@@ -184,9 +185,13 @@ impl Checker for Linearizability {
 }
 
 impl<'a> Keys<'a> {
-    fn of(history: &'a History, shards: Option<&[Vec<NodeName>]>) -> Keys<'a> {
+    fn of(
+        history: &'a History,
+        shards: Option<&[Vec<NodeName>]>,
+        model: &RegisterModel,
+    ) -> Keys<'a> {
         let mut pairs = history.operations();
-        let divided = shards.map(|shards| Divided::of(history, &pairs, shards));
+        let divided = shards.map(|shards| Divided::of(history, &pairs, shards, model));
         if divided.is_some() {
             pairs.retain(|(invocation, _)| terms::is_of_a_register(invocation));
         }

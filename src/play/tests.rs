@@ -72,7 +72,9 @@ fn every_kvrocks_workload_does_what_it_says() {
         least("dump", 4);
         least("topology", 4);
         match name.as_str() {
-            "kvrocks/migration" | "kvrocks/migration-redis-command" => least("migrate", 2),
+            "kvrocks/migration"
+            | "kvrocks/migration-redis-command"
+            | "kvrocks/topology-changes" => least("migrate", 2),
             "kvrocks/failover" => least("failover", 1),
             "kvrocks/controller" => {
                 least("migrate", 2);

@@ -89,6 +89,9 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
             Phase::Main => self.plan_of(fault, position, &view, session),
             _ => Err("the main phase ended before it could begin".into()),
         };
+        if let Ok(plan) = &plan {
+            self.fallen.note(&plan.actions, &view);
+        }
         self.record_view(view);
         self.record_cause(&name, fault, position);
         match plan {

@@ -104,7 +104,7 @@ fn a_flaw_in_a_workload_is_told_with_file_line_and_field() {
             too-many-nodes.yaml
               too-many-nodes.yaml:2: field `services`: zookeeper: 300 nodes; expected 1 to 99; correct it, `stormglass describe zookeeper/register` shows a sound workload
             bad-expectation.yaml
-              bad-expectation.yaml:11: field `anomaly`: expected none or one of nonlinearizable, stale-read, lost-write, no-recovery, split-brain, found `stale-reed`; did you mean `stale-read`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+              bad-expectation.yaml:11: field `anomaly`: expected none or one of nonlinearizable, stale-read, lost-write, no-recovery, incompatible-order, vanished-element, duplicate-element, unwritten-element, torn-transaction, duplicate-count, backward-count, impossible-count, two-holders, stale-token, topology-went-back, lost-change, lost-migration, redirect-loop, stuck-slot, stuck-migration, starved-failover, replica-divergence, split-brain, found `stale-reed`; did you mean `stale-read`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
             twice.yaml
               twice.yaml:8: duplicate field `rate`; correct it, `stormglass describe zookeeper/register` shows a sound workload
             syntax.yaml

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod binary;
+mod cells;
 mod commands;
 mod determinism;
 mod differential;

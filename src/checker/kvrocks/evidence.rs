@@ -2,6 +2,7 @@
 //! version of the topology, which transfers of ownership began, and when a fault was in force.
 
 mod calm;
+mod custody;
 mod document;
 mod masters;
 mod operators;
@@ -11,6 +12,7 @@ mod slots;
 mod views;
 
 pub(super) use calm::Calm;
+pub(super) use custody::Custody;
 pub(super) use document::{Document, Mark, Part};
 pub(super) use masters::{Promotion, Promotions, Unseen};
 pub(super) use operators::{Migration, Told};
@@ -65,19 +67,6 @@ impl Evidence {
     /// The shard that owned the slot under this version of the topology, where that is known.
     pub fn owner_at(&self, slot: u16, version: u64) -> Option<usize> {
         self.ownership.at(slot, version)
-    }
-
-    /// Whether a shard may have owned the slot under a version from the one on and before the other.
-    pub fn may_have_owned(&self, slot: u16, shard: usize, from: u64, before: u64) -> bool {
-        self.ownership.may_have_owned(slot, shard, from, before)
-    }
-
-    /// The highest version of the topology that was surely in force by then.
-    pub fn version_by(&self, time: Nanos) -> u64 {
-        let seen = self.views.data.iter().filter(|seen| seen.time <= time);
-        let told = self.told.iter().filter(|told| told.answered <= time);
-        let versions = seen.filter_map(|seen| seen.version);
-        versions.chain(told.map(|told| told.document.version)).max().unwrap_or(0)
     }
 
     /// The shard that owned the slot before anybody asked for a transfer of it, where that is known.

@@ -8,6 +8,8 @@ mod excuse;
 mod gone;
 mod told;
 
+use std::collections::BTreeSet;
+
 use super::KvrocksChecks;
 use super::answers::{Answer, Pair};
 use super::evidence::Evidence;
@@ -44,7 +46,7 @@ pub(super) fn losses<'a>(
     checks: &KvrocksChecks,
 ) -> Option<Losses<'a>> {
     let object = checks.object.as_ref()?;
-    let search = gone::search(pairs, evidence.drain()?, object);
+    let search = gone::search(pairs, evidence, object)?;
     let writes: Vec<Answer> =
         pairs.iter().filter_map(Answer::of).filter(Answer::is_write).collect();
     let excuses = Excuses::new(evidence, &search.survived);
@@ -62,6 +64,16 @@ pub(super) fn losses<'a>(
     }
     losses.window = losses.window(&writes, evidence);
     Some(losses)
+}
+
+/// The invocations of the writes that are lost without leave.
+pub(in crate::checker) fn lost_writes(
+    pairs: &[Pair],
+    evidence: &Evidence,
+    checks: &KvrocksChecks,
+) -> BTreeSet<u64> {
+    let losses = losses(pairs, evidence, checks).unwrap_or_default();
+    losses.blamed.iter().map(|(gone, _)| gone.write.invocation.index).collect()
 }
 
 impl Losses<'_> {

@@ -120,27 +120,49 @@ fn violation(slot: u16, writes: &[Answer], evidence: &Evidence) -> Option<Violat
         .min_by_key(Violation::shown)
 }
 
-/// A transfer that ownership may come by: it began then, and was known to be over then.
+/// A transfer that ownership may come by.
 struct Permit {
     begun: Nanos,
-    over: Option<Nanos>,
+    /// Under this version of the topology it has come.
+    version: Option<u64>,
+}
+
+impl Permit {
+    /// From when on it pays for nothing more: all who write later have taken up that version. A
+    /// controller's word is not enough, for nodes learn of it one by one.
+    fn over(&self, last_writes: &BTreeMap<NodeName, Nanos>, evidence: &Evidence) -> Option<Nanos> {
+        let version = self.version?;
+        let settled = last_writes.iter().map(|(node, last)| {
+            let learned = evidence.views.learned(node, version).unwrap_or(Nanos::MAX);
+            learned.min(*last)
+        });
+        settled.max()
+    }
 }
 
 /// Looks at the whole history, and at what is left of it after each transfer that is over: that one
 /// pays for nothing any more.
 fn unpaid(slot: u16, side: Side, writes: &[Answer], evidence: &Evidence) -> Option<Vec<Turn>> {
     let spans: Vec<Span> = spans(side, writes, evidence);
-    let permits = permits(slot, side, evidence);
-    let all: Vec<Nanos> = permits.iter().map(|permit| permit.begun).collect();
+    let mut last_writes: BTreeMap<NodeName, Nanos> = BTreeMap::new();
+    for span in &spans {
+        let last = last_writes.entry(writes[span.write as usize].node).or_default();
+        *last = span.start.max(*last);
+    }
+    let permits: Vec<(Nanos, Option<Nanos>)> = permits(slot, side, evidence)
+        .iter()
+        .map(|permit| (permit.begun, permit.over(&last_writes, evidence)))
+        .collect();
+    let all: Vec<Nanos> = permits.iter().map(|(begun, _)| *begun).collect();
     let mut found: Vec<Vec<Turn>> = Vec::new();
     found.extend(unpaid_among(&spans, owned_first(slot, side, evidence), all));
-    let mut overs: Vec<Nanos> = permits.iter().filter_map(|permit| permit.over).collect();
+    let mut overs: Vec<Nanos> = permits.iter().filter_map(|(_, over)| *over).collect();
     overs.sort_unstable();
     overs.dedup();
     for over in overs {
         let rest: Vec<Span> = spans.iter().filter(|span| span.start > over).copied().collect();
-        let still = permits.iter().filter(|permit| permit.over.is_none_or(|other| other > over));
-        found.extend(unpaid_among(&rest, None, still.map(|permit| permit.begun).collect()));
+        let still = permits.iter().filter(|(_, other)| other.is_none_or(|other| other > over));
+        found.extend(unpaid_among(&rest, None, still.map(|(begun, _)| *begun).collect()));
     }
     found.into_iter().min_by_key(|turns| turns.last().map_or(0, |turn| turn.by))
 }
@@ -198,14 +220,14 @@ fn permits(slot: u16, side: Side, evidence: &Evidence) -> Vec<Permit> {
         Side::Shard(shard) => evidence
             .migrations_of(slot)
             .filter(|migration| migration.target == shard)
-            .map(|migration| Permit { begun: migration.invoked, over: migration.over })
+            .map(|migration| Permit { begun: migration.invoked, version: migration.done })
             .collect(),
         Side::Node(node, shard) => {
             let seen = evidence.promotions.all.iter().filter(|promotion| promotion.to == node);
-            let seen = seen.map(|found| Permit { begun: found.not_before, over: Some(found.seen) });
+            let seen = seen.map(|p| Permit { begun: p.not_before, version: Some(p.version) });
             let unseen = evidence.promotions.unseen.iter().filter(|u| u.shard == shard);
             let unseen = unseen.flat_map(|unseen| {
-                let permit = || Permit { begun: unseen.from, over: Some(unseen.until) };
+                let permit = || Permit { begun: unseen.from, version: unseen.by };
                 std::iter::repeat_with(permit).take(unseen.count)
             });
             seen.chain(unseen).collect()

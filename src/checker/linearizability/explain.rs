@@ -3,6 +3,8 @@
 mod pattern;
 mod wording;
 
+use std::collections::BTreeSet;
+
 use crate::checker::Anomaly;
 use crate::checker::linearizability::decide::Method;
 use crate::checker::linearizability::operation::{Operation, Pair, Register};
@@ -21,6 +23,18 @@ pub(super) struct Scene<'a> {
     pub register: &'a Register,
     pub key: Option<String>,
     pub by: Method,
+    /// The invocations of lost writes, where another checker finds them.
+    pub lost: Option<&'a BTreeSet<u64>>,
+}
+
+impl Scene<'_> {
+    /// Whether the write that was not seen is lost for good, rather than late.
+    fn is_lost(&self, wording: &Wording, stale: &Stale) -> bool {
+        match self.lost {
+            Some(lost) => lost.contains(&wording.index(&stale.evidence)),
+            None => wording.is_lost(self.register, stale),
+        }
+    }
 }
 
 /// Explains the violation that the shrunk core proves; `beginning` tells how the term began that is
@@ -34,7 +48,7 @@ pub(super) fn explain(scene: &Scene, shrunk: &Shrunk, beginning: Option<String>)
     };
     let wording = Wording::new(scene.pairs, scene.members);
     let kind = match &pattern {
-        Pattern::Stale(stale) if wording.is_lost(scene.register, stale) => "lost-write",
+        Pattern::Stale(stale) if scene.is_lost(&wording, stale) => "lost-write",
         Pattern::Stale(_) => "stale-read",
         _ => "nonlinearizable",
     };

@@ -163,11 +163,19 @@ fn words(told: &FailoverLoop, elections_ms: Option<Spread>) -> String {
         (None, Some(spread)) => format!("; a failover took {} (median)", seconds(spread.median)),
         (None, None) => String::new(),
     };
+    let most = told.failover_ms.map(|spread| (60_000.0 / spread.median.max(1.0)).floor());
+    let beyond = match most.filter(|most| f64::from(told.target) > *most) {
+        Some(most) => format!(
+            "; {} a minute cannot be reached: failovers as long as these leave room for {most}",
+            told.target
+        ),
+        None => String::new(),
+    };
     let unfinished = match finished < begun {
         true => format!("; {finished} of {begun} finished"),
         false => String::new(),
     };
-    format!("{verdict}: {reached:.1} a minute, {wanted}{took}{unfinished}")
+    format!("{verdict}: {reached:.1} a minute, {wanted}{took}{beyond}{unfinished}")
 }
 
 fn seconds(milliseconds: f64) -> String {

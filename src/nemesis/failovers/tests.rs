@@ -220,6 +220,12 @@ fn a_loop_is_compared_with_its_bounds() {
 }
 
 #[test]
+fn a_target_that_elections_do_not_allow_is_told_as_one() {
+    expect!["on pace: 5.4 a minute, 4 to 8 wanted; an election took 10.4 s (median); 6 a minute cannot be reached: failovers as long as these leave room for 5"]
+    .assert_eq(&paced(&[4.5, 15.5, 26.5, 37.5, 48.5], 10.4).words);
+}
+
+#[test]
 fn only_a_higher_epoch_before_the_next_fault_finishes_a_failover() {
     // The second fault begins before anybody led again.
     let events: Vec<Event> = views("0 a5; 1.1 -; 9 b6; 12 b6 a5; 30 b6")

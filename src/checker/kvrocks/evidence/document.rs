@@ -44,6 +44,11 @@ impl Document {
         self.shards.iter().filter_map(|shard| shard.mark.as_ref())
     }
 
+    /// Whether the slot is this shard's.
+    pub fn owns(&self, shard: usize, slot: u16) -> bool {
+        self.shards.get(shard).is_some_and(|part| part.slots.contains(slot))
+    }
+
     pub fn is_marked(&self, slot: u16) -> bool {
         self.marks().any(|mark| mark.slots.contains(slot))
     }

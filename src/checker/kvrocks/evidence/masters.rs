@@ -4,6 +4,8 @@
 //! between two moments. Versions that nobody was seen to hold may hide more; how many is bounded by them
 //! and by what could have caused a failover meanwhile.
 
+mod unaccounted;
+
 use std::collections::BTreeMap;
 
 use super::calm::Calm;
@@ -15,6 +17,8 @@ use crate::op::{Nanos, NodeName, SECOND};
 
 /// No controller gives a master up sooner: three probes, a second apart.
 const FAILOVER_TAKES: Nanos = 2 * SECOND;
+/// Nodes may take up what a controller has answered this much later: a follower tells nobody of it.
+const ADOPTED_WITHIN: Nanos = 10 * SECOND;
 /// A fault may lead to a failover this long after its end.
 const AFTERMATH: Nanos = 6 * SECOND;
 
@@ -42,6 +46,8 @@ pub(in crate::checker) struct Unseen {
     pub until: Nanos,
     /// They came under a version above this one.
     pub above: u64,
+    /// And not above this one, which is known again.
+    pub by: Option<u64>,
     /// The master that was seen afterwards, if one was.
     pub after: Option<NodeName>,
 }
@@ -74,58 +80,81 @@ struct Sighting {
     last: Nanos,
 }
 
-/// A stretch of time between two sightings, and the version of the first.
-struct Window {
-    from: Nanos,
-    until: Nanos,
-    above: u64,
-}
+/// By version.
+type Sightings = BTreeMap<u64, Sighting>;
 
 impl Promotions {
     pub(super) fn of(sources: &Sources) -> Promotions {
         let mut promotions = Promotions::default();
-        for shard in 0..sources.shards.count {
-            promotions.add(shard, &sources.sightings(shard), sources);
+        let shards = 0..sources.shards.count;
+        let sightings: Vec<Sightings> = shards.map(|shard| sources.sightings(shard)).collect();
+        for (shard, sightings) in sightings.iter().enumerate() {
+            promotions.add_seen(shard, sightings, sources);
         }
+        let unaccounted = promotions.unaccounted(sources.failovers);
+        for (shard, sightings) in sightings.iter().enumerate() {
+            promotions.suspect_between(shard, sightings, &unaccounted, sources);
+        }
+        promotions.add_unaccounted(&unaccounted, sources);
         promotions
     }
 
-    fn add(&mut self, shard: usize, sightings: &BTreeMap<u64, Sighting>, sources: &Sources) {
-        let mut before: Option<(u64, Sighting)> = None;
-        for (&version, &sighting) in sightings {
+    fn add_seen(&mut self, shard: usize, sightings: &Sightings, sources: &Sources) {
+        let mut before: Option<(u64, NodeName)> = None;
+        for (&version, &Sighting { master: to, first, .. }) in sightings {
             match before {
                 None => {
-                    self.first.insert(shard, (sighting.master, sighting.first));
-                    let hidden = version.saturating_sub(1);
-                    let window = Window { from: 0, until: sighting.first, above: 0 };
-                    self.suspect(shard, hidden, false, window, Some(sighting.master), sources);
+                    self.first.insert(shard, (to, first));
                 }
-                Some((last_before, last)) => {
-                    let changed = last.master != sighting.master;
-                    if changed {
-                        let to = sighting.master;
-                        self.all.push(Promotion {
-                            shard,
-                            from: last.master,
-                            to,
-                            last_before,
-                            version,
-                            not_before: sources.not_before(to, last_before),
-                            seen: first_of_reign(sightings, version, to),
-                        });
-                    }
-                    let hidden = version - last_before - 1;
-                    let from = last.last.min(sighting.first);
-                    let window = Window { from, until: sighting.first, above: last_before };
-                    self.suspect(shard, hidden, changed, window, Some(sighting.master), sources);
-                }
+                Some((last_before, from)) if from != to => self.all.push(Promotion {
+                    shard,
+                    from,
+                    to,
+                    last_before,
+                    version,
+                    not_before: sources.not_before(to, last_before),
+                    seen: first_of_reign(sightings, version, to),
+                }),
+                Some(_) => {}
             }
-            before = Some((version, sighting));
+            before = Some((version, to));
         }
-        // What came after the last sighting has no version to be bounded by.
-        let (above, from) = before.map_or((0, 0), |(version, last)| (version, last.last));
-        let window = Window { from, until: sources.end, above };
-        self.suspect(shard, u64::MAX, false, window, None, sources);
+    }
+
+    /// What may have happened between two sightings in turn, before the first and after the last.
+    fn suspect_between(
+        &mut self,
+        shard: usize,
+        sightings: &Sightings,
+        unaccounted: &[FailoverOrder],
+        sources: &Sources,
+    ) {
+        let mut before: Option<(u64, NodeName)> = None;
+        let nexts = sightings.iter().map(Some).chain([None]);
+        for next in nexts {
+            let above = before.map_or(0, |(version, _)| version);
+            let until = next.map_or(sources.end, |(_, sighting)| sighting.first);
+            let from = match before {
+                Some(_) => sources.quiet_until(shard, above).min(until),
+                None => 0,
+            };
+            let master = next.map(|(_, sighting)| sighting.master);
+            let changed = before.zip(master).is_some_and(|((_, last), master)| last != master);
+            // What came after the last sighting has no version to be bounded by.
+            let hidden = next.map_or(u64::MAX, |(version, _)| (version - above).saturating_sub(1));
+            let ordered = unaccounted.iter().filter(|order| {
+                let done = order.completed.saturating_add(ADOPTED_WITHIN);
+                order.shard == shard && order.invoked <= until && done >= from
+            });
+            let struck = sources.struck(shard, from, until).saturating_sub(usize::from(changed));
+            let causes = ordered.count() + struck;
+            let count = causes.min(usize::try_from(hidden).unwrap_or(usize::MAX));
+            if count > 0 {
+                let by = next.map(|(version, _)| *version);
+                self.unseen.push(Unseen { shard, count, from, until, above, by, after: master });
+            }
+            before = next.map(|(version, sighting)| (*version, sighting.master));
+        }
     }
 
     /// The master of a shard before anything can have changed it, where that is known.
@@ -134,26 +163,10 @@ impl Promotions {
         let doubtful = |unseen: &Unseen| unseen.shard == shard && unseen.until <= *seen;
         (!self.unseen.iter().any(doubtful)).then_some(*node)
     }
-
-    fn suspect(
-        &mut self,
-        shard: usize,
-        hidden: u64,
-        changed: bool,
-        Window { from, until, above }: Window,
-        after: Option<NodeName>,
-        sources: &Sources,
-    ) {
-        let causes = sources.causes(shard, from, until).saturating_sub(usize::from(changed));
-        let count = causes.min(usize::try_from(hidden).unwrap_or(usize::MAX));
-        if count > 0 {
-            self.unseen.push(Unseen { shard, count, from, until, above, after });
-        }
-    }
 }
 
 /// When the master of this version was first seen in its reign.
-fn first_of_reign(sightings: &BTreeMap<u64, Sighting>, version: u64, master: NodeName) -> Nanos {
+fn first_of_reign(sightings: &Sightings, version: u64, master: NodeName) -> Nanos {
     let reign = sightings.range(version..).map(|(_, sighting)| sighting);
     let own = reign.take_while(|sighting| sighting.master == master);
     own.map(|sighting| sighting.first).min().unwrap_or(0)
@@ -163,7 +176,7 @@ impl Sources<'_> {
     /// The master of a shard by version. What a controller says counts more than what nodes say, and
     /// of nodes that claim the same version the one that claims it last: a node's role and version are
     /// asked one after the other, and a new topology may come in between.
-    fn sightings(&self, shard: usize) -> BTreeMap<u64, Sighting> {
+    fn sightings(&self, shard: usize) -> Sightings {
         let mut claims: BTreeMap<(u64, NodeName), (bool, Sighting)> = BTreeMap::new();
         for seen in self.views.data.iter().filter(|s| self.shards.of(&s.node) == Some(shard)) {
             let Some(version) = seen.version else { continue };
@@ -174,7 +187,7 @@ impl Sources<'_> {
             }
             (claim.0, claim.1.last) = (seen.leads, seen.until.max(claim.1.last));
         }
-        let mut sightings: BTreeMap<u64, Sighting> = BTreeMap::new();
+        let mut sightings = Sightings::new();
         for ((version, _), (leads, sighting)) in claims {
             if leads {
                 let known = sightings.entry(version).or_insert(sighting);
@@ -198,33 +211,47 @@ impl Sources<'_> {
 
     /// A moment before the promotion of this node began, as late as can be proven.
     fn not_before(&self, to: NodeName, last_before: u64) -> Nanos {
+        self.unchanged_until(last_before).max(self.unaware_until(to, last_before))
+    }
+
+    /// Until then nobody of the shard had surely been promoted under a version above this one.
+    fn quiet_until(&self, shard: usize, above: u64) -> Nanos {
+        let nodes = self.shards.nodes(shard).map(|node| self.unaware_until(node, above));
+        self.unchanged_until(above).max(nodes.min().unwrap_or(0))
+    }
+
+    /// Until then the topology had surely no higher version.
+    fn unchanged_until(&self, version: u64) -> Nanos {
         // With several servers of ZooKeeper a document may be older than the moment it was asked for.
         let current =
-            |told: &&Told| self.views.zookeepers.len() < 2 && told.document.version <= last_before;
-        let asked = self.told.iter().filter(current).map(|told| told.asked).max();
-        let own = self.views.data.iter().filter(|seen| {
-            seen.node == to && seen.version.is_some_and(|version| version <= last_before)
-        });
+            |told: &&Told| self.views.zookeepers.len() < 2 && told.document.version <= version;
+        let asked = self.told.iter().filter(current).map(|told| told.asked);
+        asked.max().unwrap_or(0)
+    }
+
+    /// Until then the node surely knew no higher version.
+    fn unaware_until(&self, node: NodeName, version: u64) -> Nanos {
+        let own =
+            self.views.data.iter().filter(|seen| {
+                seen.node == node && seen.version.is_some_and(|known| known <= version)
+            });
         let own = own.map(|seen| match seen.until > seen.time {
             true => seen.until,
             false => seen.time.saturating_sub(VIEW_TAKES),
         });
-        let own = own.max();
-        asked.max(own).unwrap_or(0)
+        own.max().unwrap_or(0)
     }
 
-    /// How many failovers of a shard something could have caused in this stretch of time.
-    fn causes(&self, shard: usize, from: Nanos, until: Nanos) -> usize {
-        let ordered = self.failovers.iter().filter(|order| {
-            order.shard == shard && order.invoked <= until && order.completed >= from
-        });
+    /// How many failovers of a shard faults could have caused in this stretch of time.
+    fn struck(&self, shard: usize, from: Nanos, until: Nanos) -> usize {
         // A controller that is struck may find a healthy master dead.
         let concerns =
             |node: &NodeName| self.shards.of(node) == Some(shard) || role_of(node) == "controller";
-        let shaken = self.calm.is_shaken(concerns, from.saturating_sub(AFTERMATH), until);
+        if !self.calm.is_shaken(concerns, from.saturating_sub(AFTERMATH), until) {
+            return 0;
+        }
         // One may have been all but done at the beginning.
-        let possible = 1 + (until.saturating_sub(from) / FAILOVER_TAKES) as usize;
-        ordered.count() + if shaken { possible } else { 0 }
+        1 + (until.saturating_sub(from) / FAILOVER_TAKES) as usize
     }
 }
 

@@ -18,6 +18,8 @@ pub(in crate::checker) struct Migration {
     pub version: Option<u64>,
     /// When it was known to be over, done or failed.
     pub over: Option<Nanos>,
+    /// A version of the topology that gives the slot to its target.
+    pub done: Option<u64>,
 }
 
 /// A failover that was asked for and may have happened.
@@ -96,6 +98,7 @@ impl Operators {
                         accepted: Some(told.answered),
                         version: Some(told.document.version),
                         over: None,
+                        done: None,
                     });
                 }
             }
@@ -107,14 +110,19 @@ impl Operators {
     fn settle(&mut self, current: bool) {
         for migration in &mut self.migrations {
             let Some(accepted) = migration.accepted else { continue };
-            let gone = self.told.iter().find(|told| {
+            let mut gone = self.told.iter().filter(|told| {
                 let later = match migration.version {
                     Some(version) => told.document.version > version,
                     None => current && told.is_read && told.asked > accepted,
                 };
                 later && !told.document.is_marked(migration.slot)
             });
-            migration.over = gone.map(|told| told.answered);
+            let first = gone.next();
+            migration.over = first.map(|told| told.answered);
+            // What is not done may go on at the nodes after the controllers have forgotten it.
+            let mut after = first.into_iter().chain(gone);
+            let done = after.find(|told| told.document.owns(migration.target, migration.slot));
+            migration.done = done.map(|told| told.document.version);
         }
         // A slot is marked once at a time, so a later mark says that the one before it was over.
         for position in 0..self.migrations.len() {
@@ -154,6 +162,7 @@ fn migration(invocation: &Event, ok: Option<&Event>) -> Option<Migration> {
         accepted: ok.map(|event| event.time),
         version: marked.filter(|document| document.is_marked(slot)).map(|marked| marked.version),
         over: None,
+        done: None,
     })
 }
 

@@ -17,6 +17,10 @@ impl Shards {
         Shards { of: of.collect(), count: shards.len() }
     }
 
+    pub fn nodes(&self, shard: usize) -> impl Iterator<Item = NodeName> {
+        self.of.iter().filter(move |(_, own)| **own == shard).map(|(node, _)| *node)
+    }
+
     pub fn of(&self, node: &NodeName) -> Option<usize> {
         self.of.get(node).copied()
     }

@@ -10,13 +10,21 @@ use crate::op::{Nanos, NodeName, SECOND};
 
 /// What a node says in a view may be older than the view by this much: some may not answer at once.
 pub(super) const VIEW_TAKES: Nanos = 5 * SECOND;
+/// And by this much where all did.
+const PROMPT_VIEW_TAKES: Nanos = SECOND / 2;
+/// Between two prompt views in turn pass no more than this and their own time.
+const LOOK_EVERY: Nanos = SECOND / 2;
 
 /// One data node in one view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::checker) struct Seen {
     pub time: Nanos,
+    /// It was asked after this moment.
+    pub asked: Nanos,
     /// Until then it surely said the same: in main and recover a new view is recorded if it differs.
     pub until: Nanos,
+    /// The same where both views were prompt.
+    pub steady: Nanos,
     pub node: NodeName,
     pub state: NodeState,
     /// It said that it was a master.
@@ -45,12 +53,22 @@ impl Views {
         let mut views = Views::default();
         let mut watched = false;
         let mut last = 0;
+        let mut prompt = false;
         for event in history.events() {
             let record = FaultRecord::of(event);
             let ends = matches!(record, Some(FaultRecord::View { .. } | FaultRecord::Phase { .. }));
             if ends && watched {
                 let until = event.time.saturating_sub(VIEW_TAKES);
-                views.data[last..].iter_mut().for_each(|seen| seen.until = seen.until.max(until));
+                let until_now = |time: &mut Nanos, until: Nanos| *time = until.max(*time);
+                views.data[last..].iter_mut().for_each(|seen| until_now(&mut seen.until, until));
+                if let Some(FaultRecord::View { view }) = &record
+                    && prompt
+                    && is_prompt(view)
+                {
+                    let until = event.time.saturating_sub(PROMPT_VIEW_TAKES + LOOK_EVERY);
+                    let steady = views.data[last..].iter_mut().map(|seen| &mut seen.steady);
+                    steady.for_each(|time| until_now(time, until));
+                }
             }
             match record {
                 Some(FaultRecord::Phase { phase }) => {
@@ -60,6 +78,7 @@ impl Views {
                 }
                 Some(FaultRecord::View { view }) => {
                     last = views.data.len();
+                    prompt = is_prompt(&view);
                     views.take_in(event.time, view);
                 }
                 _ => {}
@@ -70,11 +89,14 @@ impl Views {
 
     fn take_in(&mut self, time: Nanos, view: View) {
         let mut leaders = BTreeSet::new();
+        let takes = if is_prompt(&view) { PROMPT_VIEW_TAKES } else { VIEW_TAKES };
         for (name, node) in view.nodes {
             match node.role {
                 Role::Kvrocks => self.data.push(Seen {
                     time,
+                    asked: time.saturating_sub(takes),
                     until: time,
+                    steady: time,
                     node: name,
                     state: node.state,
                     leads: node.leads,
@@ -101,15 +123,33 @@ impl Views {
         self.zookeepers.len() < 2
     }
 
-    /// The last version of the topology that a node admitted by then.
-    pub fn version_of(&self, node: &NodeName, by: Nanos) -> Option<u64> {
-        let known = self.data.iter().take_while(|seen| seen.time <= by);
-        known.filter(|seen| seen.node == *node).filter_map(|seen| seen.version).last()
+    /// When a node was first seen to know a version of the topology, or a later one; never, if it was
+    /// seen to have forgotten it again.
+    pub fn learned(&self, node: &NodeName, version: u64) -> Option<Nanos> {
+        let own = self.data.iter().rev().filter(|seen| seen.node == *node);
+        let known = own.filter_map(|seen| Some((seen.time, seen.version?)));
+        known.take_while(|(_, known)| *known >= version).last().map(|(time, _)| time)
     }
 
-    /// When a node was first seen to know a version of the topology, or a later one.
-    pub fn learned(&self, node: &NodeName, version: u64) -> Option<Nanos> {
-        let knows = |seen: &&Seen| seen.node == *node && seen.version >= Some(version);
-        self.data.iter().find(knows).map(|seen| seen.time)
+    /// The versions of the topology that a node may have gone by in this stretch of time: the lowest
+    /// and the highest, where something tells.
+    pub fn versions_of(
+        &self,
+        node: &NodeName,
+        from: Nanos,
+        to: Nanos,
+    ) -> (Option<u64>, Option<u64>) {
+        let own = |seen: &&Seen| seen.node == *node && seen.version.is_some();
+        let later = self.data.partition_point(|seen| seen.time <= from);
+        let before = self.data[..later].iter().rposition(|seen| own(&seen));
+        let mut known = self.data[before.unwrap_or(later)..].iter().filter(own);
+        let after = known.find(|seen| seen.asked >= to || seen.steady >= to);
+        let before = before.map(|position| &self.data[position]);
+        (before.and_then(|seen| seen.version), after.and_then(|seen| seen.version))
     }
+}
+
+/// Everybody answered.
+fn is_prompt(view: &View) -> bool {
+    view.nodes.values().all(|node| node.state == NodeState::Serving)
 }

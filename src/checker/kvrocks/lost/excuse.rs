@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::gone::Gone;
 use crate::checker::kvrocks::answers::Answer;
-use crate::checker::kvrocks::evidence::{Evidence, Promotion};
+use crate::checker::kvrocks::evidence::{Custody, Evidence, Promotion};
 use crate::op::{Nanos, NodeName};
 
 /// What excuses a loss.
@@ -58,57 +58,78 @@ impl<'a, 'e> Excuses<'a, 'e> {
         let Some(shard) = self.evidence.shards.of(&write.node) else {
             return Err(Blame::NeverDeposed);
         };
+        let custody = self.evidence.custody_of(write);
+        let since = match custody {
+            Custody::Owner(version) => version,
+            Custody::Nobody { owner } => return Err(Blame::NotItsSlot { owner }),
+        };
         let promotions = &self.evidence.promotions;
-        let own = promotions.all.iter().filter(|promotion| promotion.shard == shard);
-        // Its term began with its last promotion that was over when it was asked.
-        let term = own.clone().filter(|p| p.to == write.node && p.seen <= write.start);
-        let term = term.map(|promotion| promotion.version).max().unwrap_or(0);
-        let deposed: Vec<&Promotion> =
-            own.filter(|p| p.to != write.node && p.version > term).collect();
-        let owned = |p: &&&Promotion| self.stranger(write, shard, p.version).is_none();
-        if let Some(promotion) = deposed.iter().find(owned) {
+        let deposed = self.deposed(write, shard);
+        if let Some(promotion) = deposed.iter().find(|p| self.may_own(write, shard, p.version)) {
             return match self.survivor(write) {
                 Some(survivor) => Err(Blame::Gap { survivor }),
                 None => Ok(Acquittal::Failover { version: promotion.version, to: promotion.to }),
             };
         }
-        let unseen = promotions.unseen.iter().filter(|unseen| {
-            let later = unseen.above >= term && unseen.until >= write.start;
-            unseen.shard == shard && later && unseen.from <= gone.proof.end
+        let mut unseen = promotions.unseen.iter().filter(|unseen| {
+            let later = unseen.until >= write.start && unseen.from <= gone.proof.end;
+            later && unseen.by.is_none_or(|by| by > since)
         });
-        if unseen.map(|u| u.above + 1).any(|v| self.stranger(write, shard, v).is_none()) {
+        if unseen.any(|unseen| self.may_own(write, unseen.shard, unseen.above + 1)) {
             return Ok(Acquittal::Unseen);
         }
-        if let Some(promotion) = self.moved(write, shard) {
+        if let Some(promotion) = self.moved(gone, shard, since) {
             return Ok(Acquittal::Moved { version: promotion.version, to: promotion.to });
         }
-        match deposed.iter().find_map(|p| self.stranger(write, shard, p.version)) {
+        match deposed.iter().find_map(|p| self.evidence.owner_at(write.slot?, p.version)) {
             Some(owner) => Err(Blame::NotItsSlot { owner }),
             None => Err(Blame::NeverDeposed),
         }
     }
 
-    /// A failover of whom the slot, and with it the write, had been given to since.
-    fn moved(&self, write: &Answer, shard: usize) -> Option<&Promotion> {
-        let slot = write.slot?;
-        let known = self.evidence.version_by(write.start);
+    /// The failovers that may have ended the term in which the node took the write: of each term that it
+    /// may have been, the next.
+    fn deposed(&self, write: &Answer, shard: usize) -> Vec<&Promotion> {
+        let promotions = &self.evidence.promotions;
+        let own: Vec<&Promotion> = promotions.all.iter().filter(|p| p.shard == shard).collect();
+        let begun = own.iter().filter(|p| p.to == write.node && p.not_before <= write.end);
+        let begun: Vec<&Promotion> = begun.copied().collect();
+        let certain = begun.iter().rposition(|promotion| promotion.seen <= write.start);
+        let mut terms: Vec<u64> = begun[certain.unwrap_or(0)..].iter().map(|p| p.version).collect();
+        let from_the_start =
+            promotions.first.get(&shard).is_none_or(|(node, _)| *node == write.node);
+        if terms.is_empty() || (certain.is_none() && from_the_start) {
+            terms.push(0);
+        }
+        let next =
+            |term: &u64| own.iter().find(|p| p.version > *term && p.to != write.node).copied();
+        terms.iter().filter_map(next).collect()
+    }
+
+    /// A failover of whom the slot, and with it the write, had been given to since: replication is
+    /// asynchronous there as well.
+    fn moved(&self, gone: &Gone<'a>, shard: usize, since: u64) -> Option<&Promotion> {
+        let write = &gone.write;
         self.evidence.promotions.all.iter().find(|promotion| {
-            let (to, version) = (promotion.shard, promotion.version);
-            let owner = self.evidence.owner_at(slot, version);
-            let may_have_owned = |shard| self.evidence.may_have_owned(slot, shard, known, version);
-            let came = match to == shard {
-                false => may_have_owned(shard),
-                // It went away and came back.
-                true => (0..self.evidence.shards.count).any(|s| s != shard && may_have_owned(s)),
-            };
-            promotion.seen > write.start && owner.is_none_or(|owner| owner == to) && came
+            promotion.version > since
+                && promotion.seen > write.start
+                && promotion.not_before <= gone.proof.end
+                && self.may_own(write, promotion.shard, promotion.version)
+                && (promotion.shard != shard || self.was_away(write, since, promotion.version))
         })
     }
 
-    /// The other shard that owned the write's slot under this version, if one surely did.
-    fn stranger(&self, write: &Answer, shard: usize, version: u64) -> Option<usize> {
-        let owner = self.evidence.owner_at(write.slot?, version)?;
-        (owner != shard).then_some(owner)
+    /// Whether the write's slot may have been this shard's under this version.
+    fn may_own(&self, write: &Answer, shard: usize, version: u64) -> bool {
+        let owner = write.slot.and_then(|slot| self.evidence.owner_at(slot, version));
+        owner.is_none_or(|owner| owner == shard)
+    }
+
+    /// Whether the slot may have been another shard's meanwhile.
+    fn was_away(&self, write: &Answer, since: u64, until: u64) -> bool {
+        let shard = self.evidence.shards.of(&write.node);
+        let owner = |version| write.slot.and_then(|slot| self.evidence.owner_at(slot, version));
+        (since..until).any(|version| owner(version).is_none() || owner(version) != shard)
     }
 
     /// A later write of the same node in the same term that another node of its shard had. Replicas

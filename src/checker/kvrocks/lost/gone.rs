@@ -1,21 +1,23 @@
-//! Which acknowledged writes the final reads prove gone.
+//! Which acknowledged writes reads prove gone, the final ones above all.
 
 mod counter;
 mod elements;
+mod orphan;
 mod register;
 
 use crate::checker::kvrocks::KvrocksObject;
 use crate::checker::kvrocks::answers::{Answer, Pair};
-use crate::op::{Key, Nanos};
+use crate::checker::kvrocks::evidence::Evidence;
+use crate::op::Key;
 
-/// A write that was acknowledged and is not there at the end.
+/// A write that was acknowledged and is not there any more.
 #[derive(Clone, Debug)]
 pub(in crate::checker::kvrocks) struct Gone<'a> {
     pub key: Key,
     pub write: Answer<'a>,
     /// What is lost, for people: `write 18`, `33`.
     pub what: String,
-    /// The final read that lacks it.
+    /// The read that lacks it.
     pub proof: Answer<'a>,
 }
 
@@ -33,11 +35,16 @@ pub(super) struct Search<'a> {
     pub unjudged: usize,
 }
 
-/// Final reads begin at `drain`.
-pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, object: &KvrocksObject) -> Search<'a> {
+/// `None` if the run never came to its final reads.
+pub(super) fn search<'a>(
+    pairs: &[Pair<'a>],
+    evidence: &Evidence,
+    object: &KvrocksObject,
+) -> Option<Search<'a>> {
+    let drain = evidence.drain()?;
     let mut search = Search::default();
     match object {
-        KvrocksObject::Register(_) => register::search(pairs, drain, &mut search),
+        KvrocksObject::Register(_) => register::search(pairs, drain, evidence, &mut search),
         KvrocksObject::List => {
             elements::search(super::super::elements::lists(pairs), drain, &mut search);
         }
@@ -48,7 +55,7 @@ pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, object: &KvrocksObjec
         // A lock is meant to be lost in time.
         KvrocksObject::Lock { .. } => {}
     }
-    search
+    Some(search)
 }
 
 impl<'a> Search<'a> {

@@ -26,8 +26,9 @@ fn set(between: &str, reader: &str, seen: &str) -> String {
         .collect();
     // The masters go on being who they were.
     let mut views = between.lines().filter_map(|line| line.split_once("nemesis view "));
-    let masters =
-        views.next_back().map_or(FIRST, |(_, masters)| masters).replace("down", "replica");
+    let masters = views.next_back().map_or(FIRST, |(_, masters)| masters);
+    let version = masters.split(['@', ':', ' ']).find(|word| word.parse::<u64>().is_ok());
+    let masters = masters.replace("down", &format!("replica@{}", version.expect("a version")));
     format!(
         "0 nemesis phase main
         0.1 nemesis view {FIRST}
@@ -175,7 +176,7 @@ fn the_source_dies_after_the_destination_has_taken_over() {
         &set(lost, "kvrocks2", "[1,2,3,4]"),
         expect![[r#"
             invalid: 5 acknowledged writes of 1 key: 1 lost
-            lost-write: element 5 of key 7 (slot 130) was acknowledged by kvrocks3 at 5.100 s and is lost (kvrocks2 did not have it at 21.000 s), and no failover of its shard explains it
+            lost-write: element 5 of key 7 (slot 130) was acknowledged by kvrocks3 at 5.100 s and is lost (kvrocks2 did not have it at 21.000 s), and no failover of its shard explains it, for the topology gave the slot to shard 0
               5.000 s to 5.100 s: process 0: add 5 of key 7: kvrocks3 acknowledged it
               the proof: 21.000 s to 21.100 s: process 1: read [1,2,3,4] of key 7: kvrocks2 answered
               [kvrocks3 kvrocks2; key 7; ops [12, 23]; 5000 to 21100 ms]

@@ -12,7 +12,12 @@ use super::within::{KeyTerms, Relation, relation};
 use crate::checker::kvrocks::answers::{Answer, Pair};
 use crate::checker::kvrocks::evidence::Evidence;
 use crate::checker::kvrocks::wording::{milliseconds, seconds};
-use crate::op::{Event, Key, Kind, Nanos, Value};
+use crate::op::{Event, Key, Kind, MILLISECOND, Nanos, Value};
+
+/// Of a thousand parts of its time a lock may lack one: clocks are slewed. And servers count in whole
+/// milliseconds.
+const SLEW: Nanos = 1_000;
+const GRAIN: Nanos = MILLISECOND;
 
 /// A lock that was taken: surely held from the end of its answer until then.
 #[derive(Clone, Copy)]
@@ -23,7 +28,8 @@ struct Held<'a> {
 }
 
 pub(super) fn search(pairs: &[Pair], evidence: &Evidence, ttl: Nanos, found: &mut Found) {
-    for (key, held) in locks(pairs, ttl) {
+    let lasts = ttl.saturating_sub(ttl / SLEW + GRAIN);
+    for (key, held) in locks(pairs, lasts) {
         found.judged += held.len();
         let terms = KeyTerms::of(evidence, held.iter().map(|held| &held.taken));
         for (position, second) in held.iter().enumerate() {
@@ -36,7 +42,7 @@ pub(super) fn search(pairs: &[Pair], evidence: &Evidence, ttl: Nanos, found: &mu
 }
 
 /// By key, in order of the ends of their answers.
-fn locks<'a>(pairs: &[Pair<'a>], ttl: Nanos) -> BTreeMap<&'a Key, Vec<Held<'a>>> {
+fn locks<'a>(pairs: &[Pair<'a>], lasts: Nanos) -> BTreeMap<&'a Key, Vec<Held<'a>>> {
     let released = releases(pairs);
     let mut locks: BTreeMap<&Key, Vec<Held>> = BTreeMap::new();
     for pair in pairs {
@@ -46,8 +52,8 @@ fn locks<'a>(pairs: &[Pair<'a>], ttl: Nanos) -> BTreeMap<&'a Key, Vec<Held<'a>>>
         else {
             continue;
         };
-        let lasts = taken.start.saturating_add(ttl);
-        let until = released.get(&(key, *owner)).map_or(lasts, |released| lasts.min(*released));
+        let ends = taken.start.saturating_add(lasts);
+        let until = released.get(&(key, *owner)).map_or(ends, |released| ends.min(*released));
         locks.entry(key).or_default().push(Held { owner: *owner, taken, until });
     }
     locks.values_mut().for_each(|held| held.sort_by_key(|held| held.taken.end));

@@ -75,12 +75,15 @@ pub(super) fn episodes(pairs: &[Pair]) -> Vec<Episode> {
     all
 }
 
-/// The episodes of one slot.
+/// The episodes of one slot. One is proven from the moment that closed the circle to the last one by which
+/// all of its nodes had said the same again.
 pub(super) fn episodes_of(slot: u16, said: &[Statement]) -> Vec<Episode> {
     let mut names: BTreeMap<NodeName, NodeName> = BTreeMap::new();
+    let mut latest: BTreeMap<NodeName, Nanos> = BTreeMap::new();
     let mut episodes: Vec<Episode> = Vec::new();
     for one in said {
         let same = one.target.is_some() && names.get(&one.node) == one.target.as_ref();
+        latest.insert(one.node, one.time);
         match one.target {
             Some(target) => names.insert(one.node, target),
             None => names.remove(&one.node),
@@ -88,7 +91,8 @@ pub(super) fn episodes_of(slot: u16, said: &[Statement]) -> Vec<Episode> {
         let concerned = |open: &&mut Episode| open.is_open && open.nodes.contains(&one.node);
         if let Some(open) = episodes.iter_mut().find(concerned) {
             if same {
-                open.last = one.time;
+                let last = open.nodes.iter().filter_map(|node| latest.get(node)).min();
+                open.last = last.copied().unwrap_or(open.from).max(open.from);
                 open.ops.truncate(1);
                 open.ops.push(one.op);
                 if let (true, Some(target)) = (open.said.len() < SAID_MAX, one.target) {
@@ -99,7 +103,7 @@ pub(super) fn episodes_of(slot: u16, said: &[Statement]) -> Vec<Episode> {
             open.is_open = false;
         }
         if let Some(nodes) = circle(&names, one.node) {
-            let said = nodes.iter().map(|node| (one.time, *node, names[node])).collect();
+            let said = vec![(one.time, one.node, names[&one.node])];
             let (from, last) = (one.time, one.time);
             episodes.push(Episode {
                 slot,
@@ -112,6 +116,8 @@ pub(super) fn episodes_of(slot: u16, said: &[Statement]) -> Vec<Episode> {
             });
         }
     }
+    // What a node said long before the other may have been over by then.
+    episodes.retain(|episode| episode.from < episode.last);
     episodes
 }
 

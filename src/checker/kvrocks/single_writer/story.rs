@@ -1,6 +1,9 @@
 //! Tells a split brain: which two nodes took writes for one slot, when, under which versions of the
 //! topology, what transfers there had been, and what of it is lost.
 
+mod afterlife;
+mod versions;
+
 use std::collections::BTreeSet;
 
 use super::{Side, Violation};
@@ -11,6 +14,8 @@ use crate::checker::kvrocks::evidence::Evidence;
 use crate::checker::kvrocks::lost::{Gone, losses};
 use crate::checker::kvrocks::wording::{bounded, counted, line, seconds, times};
 use crate::op::{Nanos, NodeName};
+use afterlife::Afterlife;
+use versions::Versions;
 
 /// Turns that are shown of those that real time forces; the last is the one that nothing pays for.
 const TURNS_SHOWN: usize = 4;
@@ -29,6 +34,13 @@ struct Episode<'a> {
     chain: Vec<Answer<'a>>,
 }
 
+/// What there is to say of an episode beyond itself.
+struct Told {
+    lost: usize,
+    afterlife: Option<Afterlife>,
+    versions: [Versions; 2],
+}
+
 pub(super) fn tell(
     violation: &Violation,
     writes: &[Answer],
@@ -40,16 +52,23 @@ pub(super) fn tell(
     let losses = losses(pairs, evidence, checks).unwrap_or_default();
     let gone = losses.blamed.iter().map(|(gone, _)| gone);
     let lost: Vec<&Gone> = gone.filter(|gone| episode.holds(violation.slot, &gone.write)).collect();
+    let told = Told {
+        lost: lost.len(),
+        afterlife: Afterlife::of(violation, &episode, writes, evidence),
+        versions: episode
+            .nodes
+            .map(|node| Versions::of(node, (episode.from, episode.to), evidence)),
+    };
     let mut details: Vec<String> = episode.chain.iter().map(line).collect();
     details.push(transfers(violation, episode.to, evidence));
-    details.push(versions(&episode, evidence));
+    details.push(versions::told(&told.versions));
     details.extend(lost_told(&lost));
     let mut ops: BTreeSet<u64> = episode.chain.iter().map(|write| write.invocation.index).collect();
     ops.extend(lost.iter().take(TURNS_SHOWN).map(|gone| gone.write.invocation.index));
     let key = episode.chain.last().and_then(|write| write.invocation.key.as_ref());
     Anomaly {
         kind: "split-brain".to_owned(),
-        summary: summary(violation, &episode, lost.len(), evidence),
+        summary: summary(violation, &episode, &told),
         details,
         key: key.map(ToString::to_string),
         nodes: episode.nodes.iter().map(ToString::to_string).collect(),
@@ -121,31 +140,31 @@ fn end(violation: &Violation, after: Nanos, evidence: &Evidence) -> Nanos {
     next.unwrap_or(Nanos::MAX)
 }
 
-fn summary(violation: &Violation, episode: &Episode, lost: usize, evidence: &Evidence) -> String {
+fn summary(violation: &Violation, episode: &Episode, told: &Told) -> String {
     let ([one, other], [ones, others]) = (episode.nodes, episode.counts);
     let (from, to) = (seconds(episode.from), seconds(episode.to));
-    let lost = match lost {
+    let lost = match told.lost {
         0 => String::new(),
         lost => format!(", {lost} of them lost"),
     };
-    let at = |node: NodeName| {
-        let version = evidence.views.version_of(&node, episode.to);
-        version
-            .map_or_else(|| "an unknown version".to_owned(), |version| format!("version {version}"))
-    };
-    let topology = match (at(one), at(other)) {
-        (ones, others) if ones == others => format!("both under topology {ones}"),
-        (ones, others) => format!("under topology {ones} and {others}"),
-    };
     let slot = violation.slot;
-    let what = match episode.mutual {
-        true => format!("slot {slot} was written at {one} and {other} at the same time"),
-        false => format!(
+    let what = match (&told.afterlife, episode.mutual) {
+        (Some(Afterlife { deposed, by, after }), _) => format!(
+            "slot {slot}: deposed master {deposed} went on acknowledging writes for {} after {by} had taken over;",
+            seconds(*after)
+        ),
+        (None, true) => format!("slot {slot} was written at {one} and {other} at the same time"),
+        (None, false) => format!(
             "slot {slot} was written at {one} and then at {other}, to which it had not been given,"
         ),
     };
     let (ones, others) = (counted(ones, "write"), counted(others, "write"));
-    format!("{what} from {from} to {to}: {ones} and {others} were acknowledged{lost}, {topology}")
+    let topology = versions::both(&told.versions);
+    let counts = format!("{ones} and {others} were acknowledged{lost}, {topology}");
+    match told.afterlife {
+        Some(_) => format!("{what} from {from} to {to} {one} and {other} both served it: {counts}"),
+        None => format!("{what} from {from} to {to}: {counts}"),
+    }
 }
 
 /// What could have paid for turns to the side that took one too many.
@@ -185,25 +204,6 @@ fn list(told: Vec<String>) -> String {
         true => "none".to_owned(),
         false => bounded(told).join("; "),
     }
-}
-
-/// The topology that each of the two went by, and what came next.
-fn versions(episode: &Episode, evidence: &Evidence) -> String {
-    let told = episode.nodes.map(|node| {
-        let went_by = evidence.views.version_of(&node, episode.to);
-        let went_by = went_by.map_or("no known version".to_owned(), |v| format!("version {v}"));
-        let next = evidence.views.data.iter().find(|seen| {
-            seen.node == node
-                && seen.time > episode.to
-                && seen.version > evidence.views.version_of(&node, episode.to)
-        });
-        let next = next.and_then(|seen| Some((seen.version?, seen.time)));
-        let next = next.map_or(String::new(), |(version, time)| {
-            format!(", from {} by version {version}", seconds(time))
-        });
-        format!("{node} went by {went_by} of the topology{next}")
-    });
-    told.join("; ")
 }
 
 fn lost_told(lost: &[&Gone]) -> Vec<String> {

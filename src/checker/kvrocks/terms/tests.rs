@@ -71,6 +71,7 @@ fn a_failover_of_a_shard_that_does_not_own_the_slot_begins_no_term() {
 #[test]
 fn around_failovers_that_nobody_saw_everything_is_open() {
     let unseen = "
+        0 nemesis phase main
         1 nemesis view kvrocks1=master@1:0-8191 kvrocks2=replica@1 kvrocks3=master@1:8192-16383
         5 9 invoke failover {\"shard\":0}
         6 9 ok failover nil
@@ -82,11 +83,12 @@ fn around_failovers_that_nobody_saw_everything_is_open() {
         130,
         &[
             ("kvrocks1", 0, 0, 0..=0),
-            ("kvrocks1", 10, 11, 0..=1),
-            ("kvrocks2", 10, 11, 0..=1),
-            ("kvrocks1", 21, 22, 1..=1),
-            ("kvrocks2", 21, 22, 0..=1),
-            ("kvrocks3", 21, 22, 1..=1),
+            ("kvrocks1", 10, 11, 0..=0),
+            ("kvrocks1", 16, 17, 0..=2),
+            ("kvrocks2", 16, 17, 0..=2),
+            ("kvrocks1", 21, 22, 1..=2),
+            ("kvrocks2", 21, 22, 0..=2),
+            ("kvrocks3", 21, 22, 2..=2),
         ],
     );
 }

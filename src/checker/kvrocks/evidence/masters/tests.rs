@@ -50,7 +50,7 @@ fn a_failover_lies_between_what_is_known_before_and_the_first_sight_of_it() {
             shard 0 begins with kvrocks1, seen at 1
             shard 1 begins with kvrocks3, seen at 1
             shard 0: kvrocks1 to kvrocks2, versions 1 to 2, from 5.2 to 14.1
-            shard 0: 3 unseen above 2, from 25 to 30
+            shard 0: 13 unseen above 2, from 5.2 to 30
         "#]],
     );
 }
@@ -74,7 +74,7 @@ fn a_version_that_nobody_saw_may_hide_failovers_only_if_something_caused_them() 
             shard 0 begins with kvrocks1, seen at 1
             shard 1 begins with kvrocks3, seen at 1
             shard 0: 1 unseen above 1, from 4 to 9
-            shard 0: 1 unseen above 4, from 9 to 10
+            shard 0: 1 unseen above 4, from 4 to 10
         "#]],
     );
 }

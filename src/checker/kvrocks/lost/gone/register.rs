@@ -2,19 +2,25 @@
 //! something that was there before the write and was still there after it.
 //!
 //! Each step is a stretch of time: an older value had surely been written before it, and after it was
-//! still what the next compare-and-set replaced, or what a read saw at the node that wrote the next step
-//! and stayed the slot's only owner. What was written and acknowledged wholly within a step is not in
-//! the final value's past, and never will be.
+//! still what the next compare-and-set replaced. What was written and acknowledged wholly within a step is
+//! not in the final value's past, and never will be.
 
-use super::{Gone, Search};
+use super::{Gone, Search, orphan};
 use crate::checker::kvrocks::answers::{Answer, Pair};
+use crate::checker::kvrocks::evidence::Evidence;
 use crate::checker::kvrocks::registers::{Register, registers};
 use crate::op::{Key, Nanos};
+use std::collections::BTreeSet;
 
 /// Steps back from the final value at most.
 const STEPS_MAX: usize = 10_000;
 
-pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, search: &mut Search<'a>) {
+pub(super) fn search<'a>(
+    pairs: &[Pair<'a>],
+    drain: Nanos,
+    evidence: &Evidence,
+    search: &mut Search<'a>,
+) {
     for (key, register) in &registers(pairs) {
         let acknowledged = register.acknowledged();
         if acknowledged.is_empty() {
@@ -35,11 +41,15 @@ pub(super) fn search<'a>(pairs: &[Pair<'a>], drain: Nanos, search: &mut Search<'
         search.acknowledged += acknowledged.len();
         search.keys += 1;
         let found = unseen_within(register, &acknowledged, (*read, *value), &sights);
-        search.certain.extend(found.into_iter().map(|(value, write)| Gone {
+        let mut found: Vec<_> = found.into_iter().map(|(value, w)| (value, w, *read)).collect();
+        let known: BTreeSet<i64> = found.iter().map(|(value, ..)| *value).collect();
+        let orphans = orphan::search(register, &acknowledged, evidence);
+        found.extend(orphans.into_iter().filter(|(value, ..)| !known.contains(value)));
+        search.certain.extend(found.into_iter().map(|(value, write, proof)| Gone {
             key: Key::clone(key),
             write,
             what: format!("{} {value} of key {key}", write.invocation.f),
-            proof: *read,
+            proof,
         }));
     }
 }

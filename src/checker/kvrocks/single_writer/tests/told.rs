@@ -45,7 +45,8 @@ fn a_change_without_any_transfer_is_a_split_brain() {
             1.0 0@kvrocks1 invoke write 1 key=7
             1.1 0@kvrocks1 ok write 1 key=7 slot=130 via=kvrocks1:ok
             2.0 0@kvrocks1 invoke write 2 key=7
-            2.1 0@kvrocks1 ok write 2 key=7 slot=130 via=kvrocks3:ok"
+            2.1 0@kvrocks1 ok write 2 key=7 slot=130 via=kvrocks3:ok
+            9.0 nemesis view kvrocks1=master@19:0-8191 kvrocks2=replica@19 kvrocks3=master@19:8192-16383 kvrocks4=replica@19"
         ),
         expect![[r#"
             invalid: 2 acknowledged writes in 1 slot: one slot had two writers
@@ -53,7 +54,7 @@ fn a_change_without_any_transfer_is_a_split_brain() {
               1.000 s to 1.100 s: process 0: write 1 of key 7: kvrocks1 acknowledged it
               2.000 s to 2.100 s: process 0: write 2 of key 7: kvrocks3 acknowledged it
               the slot must have come to shard 1 once; migrations of it asked for: none
-              kvrocks1 went by version 18 of the topology; kvrocks3 went by version 18 of the topology
+              kvrocks1 went by version 18 of the topology, and was seen to go by version 19 at 9.000 s; kvrocks3 went by version 18 of the topology, and was seen to go by version 19 at 9.000 s
               [kvrocks1 kvrocks3; key 7; ops [2, 4]; 1000 to 2100 ms]
         "#]],
     );
@@ -92,7 +93,7 @@ fn a_migration_that_failed_at_one_end_only_is_told_with_what_it_lost() {
               11.050 s to 11.060 s: process 1: write 3 of key 7: kvrocks3 acknowledged it
               12.100 s to 12.110 s: process 0: cas [1 4] of key 7: kvrocks1 acknowledged it
               the slot must have come to shard 0 once; migrations of it asked for: to shard 1 at 10.200 s
-              kvrocks3 went by version 19 of the topology, from 13.300 s by version 20; kvrocks1 went by version 19 of the topology, from 13.300 s by version 20
+              kvrocks3 went by version 19 of the topology, and was seen to go by version 20 at 13.300 s; kvrocks1 went by version 19 of the topology, and was seen to go by version 20 at 13.300 s
               lost: write 3 of key 7, acknowledged by kvrocks3 at 11.060 s
               lost: write 5 of key 7, acknowledged by kvrocks3 at 12.210 s
               [kvrocks3 kvrocks1; key 7; ops [9, 11, 13]; 11050 to 12210 ms]
@@ -152,12 +153,12 @@ fn a_migration_that_is_over_pays_for_nothing_more() {
         &source_again,
         expect![[r#"
             invalid: 4 acknowledged writes in 1 slot: one slot had two writers
-            split-brain: slot 130 was written at kvrocks1 and kvrocks3 at the same time from 6.000 s to 8.100 s: 2 writes and 1 write were acknowledged, both under topology version 18
-              6.000 s to 6.100 s: process 0: write 1 of key 7: kvrocks1 acknowledged it
+            split-brain: slot 130 was written at kvrocks3 and kvrocks1 at the same time from 7.000 s to 8.100 s: 1 write and 1 write were acknowledged, kvrocks3 under version 18 or a later one of the topology, kvrocks1 under version 18 or a later one
               7.000 s to 7.100 s: process 0: write 2 of key 7: kvrocks3 acknowledged it
-              the slot must have come to shard 1 once; migrations of it asked for: to shard 1 at 1.000 s, known to be over at 5.100 s
-              kvrocks1 went by version 18 of the topology; kvrocks3 went by version 18 of the topology
-              [kvrocks1 kvrocks3; key 7; ops [6, 8]; 6000 to 8100 ms]
+              8.000 s to 8.100 s: process 0: write 3 of key 7: kvrocks1 acknowledged it
+              the slot must have come to shard 0 once; migrations of it asked for: to shard 1 at 1.000 s, known to be over at 5.100 s
+              kvrocks3 went by version 18 or a later one of the topology; kvrocks1 went by version 18 or a later one of the topology
+              [kvrocks3 kvrocks1; key 7; ops [8, 10]; 7000 to 8100 ms]
         "#]],
     );
 }
@@ -170,6 +171,52 @@ fn writes_without_a_slot_are_not_judged() {
         1.1 0@kvrocks1 ok write 1 key=7",
         expect![[r#"
             valid: 0 acknowledged writes in 0 slots: every change of the node was paid for by a transfer; not judged, for want of a slot: 1 write
+        "#]],
+    );
+}
+
+/// Nodes take up a failover one by one, seconds after the controller has answered.
+#[test]
+fn a_failover_pays_until_the_nodes_know_of_it() {
+    let late = |third: &str| {
+        format!(
+            "{VIEWED}
+            1.0 9@controller1 invoke failover {{\"shard\":0}}
+            1.1 9@controller1 ok failover {{\"shard\":0,\"new_master_id\":\"x\"}}
+            1.2 9@controller1 invoke topology nil
+            1.3 9@controller1 ok topology {{\"version\":19,\"shards\":[{},{}]}}
+            2.0 0@kvrocks1 invoke write 1 key=7
+            2.1 0@kvrocks1 ok write 1 key=7 slot=130 via=kvrocks1:ok
+            3.0 0@kvrocks1 invoke write 2 key=7
+            3.1 0@kvrocks1 ok write 2 key=7 slot=130 via=kvrocks2:ok
+            {third}
+            6.0 nemesis view kvrocks1=replica@19 kvrocks2=master@19:0-8191 kvrocks3=master@19:8192-16383 kvrocks4=replica@19
+            7.0 0@kvrocks1 invoke write 4 key=7
+            7.1 0@kvrocks1 ok write 4 key=7 slot=130 via=kvrocks2:ok
+            9.0 nemesis view kvrocks1=replica@20 kvrocks2=master@20:0-8191 kvrocks3=master@20:8192-16383 kvrocks4=replica@20",
+            told::part("kvrocks2", "kvrocks1", "0-8191", None),
+            told::part("kvrocks3", "kvrocks4", "8192-16383", None),
+        )
+    };
+    check(
+        &late(""),
+        expect![[r#"
+        valid: 3 acknowledged writes in 1 slot: every change of the node was paid for by a transfer
+    "#]],
+    );
+    check(
+        &late(
+            "5.0 0@kvrocks1 invoke write 3 key=7
+            5.1 0@kvrocks1 ok write 3 key=7 slot=130 via=kvrocks1:ok",
+        ),
+        expect![[r#"
+            invalid: 4 acknowledged writes in 1 slot: one slot had two writers
+            split-brain: slot 130: deposed master kvrocks1 went on acknowledging writes for 2.000 s after kvrocks2 had taken over; from 3.000 s to 5.100 s kvrocks2 and kvrocks1 both served it: 1 write and 1 write were acknowledged, kvrocks2 under version 18 or 19 of the topology, kvrocks1 under version 18 or 19
+              3.000 s to 3.100 s: process 0: write 2 of key 7: kvrocks2 acknowledged it
+              5.000 s to 5.100 s: process 0: write 3 of key 7: kvrocks1 acknowledged it
+              kvrocks1 must have become the slot's master once; failovers of its shard: kvrocks2 under version 19, seen at 1.300 s
+              kvrocks2 went by version 18 or 19 of the topology, and was seen to go by version 19 at 6.000 s; kvrocks1 went by version 18 or 19 of the topology, and was seen to go by version 19 at 6.000 s
+              [kvrocks2 kvrocks1; key 7; ops [8, 10]; 3000 to 5100 ms]
         "#]],
     );
 }
