@@ -144,7 +144,7 @@ fn a_cluster_that_cannot_be_made_is_told() {
         &Overrides { set: vec!["services.kvrocks=3".into()], ..Overrides::default() },
     );
     let error = error.expect_err("three nodes, two a shard").to_string();
-    assert!(error.contains("`replicas`"), "{error}");
+    assert!(error.contains("`kvrocks.replicas`"), "{error}");
 }
 
 #[test]

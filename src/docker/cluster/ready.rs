@@ -126,8 +126,7 @@ async fn strayed(cluster: &DockerCluster, node: &DockerNode, at: &[SocketAddr]) 
     UpError::Strayed {
         node: node.name.to_string(),
         image: cluster.image_of(node).to_owned(),
-        at: at.join(" and "),
-        wanted: node.client_address,
+        at: format!("at {} and not at {}", at.join(" and "), node.client_address),
         expected: expected(node),
         log: last_lines(cluster, node).await,
     }

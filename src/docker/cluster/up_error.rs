@@ -1,7 +1,5 @@
 //! Why a cluster did not come up, and what to do about it.
 
-use std::net::SocketAddr;
-
 use crate::cluster::{Mechanism, Role};
 use crate::docker::images::ImageError;
 use crate::docker::network::NetworkError;
@@ -36,18 +34,11 @@ pub enum UpError {
     )]
     EndedEarly { node: String, how: String, image: String, expected: String, log: String },
     #[error(
-        "{node} runs {image}, which listens at {at} and not at {wanted}, where it is looked for. Expected a \
+        "{node} runs {image}, which listens {at}, where it is looked for. Expected a \
          server that takes its port and address from the configuration that is put into its container, as \
          {expected} does. {log}"
     )]
-    Strayed {
-        node: String,
-        image: String,
-        at: String,
-        wanted: SocketAddr,
-        expected: String,
-        log: String,
-    },
+    Strayed { node: String, image: String, at: String, expected: String, log: String },
     #[error(
         "the cluster did not become ready within {seconds} s: {state}. Expected every node to serve, and \
          of each service that elects a leader one to lead. Their logs are in {logs}"
