@@ -54,7 +54,7 @@ pub enum Promise {
     Valid,
     /// Valid, though acknowledged writes are lost, in a way that asynchronous replication permits.
     PermittedLoss,
-    /// An anomaly of one of these kinds is found, and none but what they may bring about.
+    /// An anomaly of the first kind is found in some runs, and none but of these kinds and what they bring about.
     Invalid(Vec<String>),
 }
 
@@ -83,7 +83,7 @@ impl Promise {
             other => {
                 let known = |kind: &String| ANOMALIES.iter().any(|known| known.name == kind);
                 let kinds = other.strip_prefix("invalid: ");
-                let kinds = kinds.map(|kinds| kinds.split(" or ").map(str::to_owned).collect());
+                let kinds = kinds.map(|kinds| kinds.split(", ").map(str::to_owned).collect());
                 match kinds.filter(|kinds: &Vec<String>| kinds.iter().all(known)) {
                     Some(kinds) => Ok(Some(Promise::Invalid(kinds))),
                     None => Err(format!("`{other}` is no promise, or names no anomaly")),
@@ -98,7 +98,7 @@ impl fmt::Display for Promise {
         match self {
             Promise::Valid => f.write_str("valid"),
             Promise::PermittedLoss => f.write_str("permitted loss"),
-            Promise::Invalid(kinds) => write!(f, "invalid: {}", kinds.join(" or ")),
+            Promise::Invalid(kinds) => write!(f, "invalid: {}", kinds.join(", ")),
         }
     }
 }
