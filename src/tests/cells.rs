@@ -23,17 +23,15 @@ use tally::Tally;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Seeds of each cell where nothing else is asked for.
-const USUAL_SEEDS: u64 = 2;
-
 fn all() -> Vec<Cell> {
     groups().iter().flat_map(|group| group.cells()).collect()
 }
 
-/// Runs each cell with seeds from 1, on all cores.
-fn tallies(cells: Vec<Cell>, seeds: u64) -> Vec<Tally> {
+/// Runs each cell with seeds from 1, so many or as many as it needs, on all cores.
+fn tallies(cells: Vec<Cell>, seeds: Option<u64>) -> Vec<Tally> {
+    let seeds: Vec<u64> = cells.iter().map(|cell| seeds.unwrap_or(cell.seeds)).collect();
     let jobs: Vec<(usize, u64)> =
-        (0..cells.len()).flat_map(|cell| (1..=seeds).map(move |seed| (cell, seed))).collect();
+        (0..cells.len()).flat_map(|cell| (1..=seeds[cell]).map(move |seed| (cell, seed))).collect();
     let tallies = Mutex::new(cells.iter().cloned().map(Tally::new).collect::<Vec<_>>());
     let next = AtomicUsize::new(0);
     let work = || {
@@ -41,7 +39,7 @@ fn tallies(cells: Vec<Cell>, seeds: u64) -> Vec<Tally> {
             let came = Tally::trial(&cells[*cell], *seed);
             let mut tallies = tallies.lock().expect("nobody panicked");
             tallies[*cell].add(*seed, came);
-            if tallies[*cell].runs as u64 == seeds {
+            if tallies[*cell].runs as u64 == seeds[*cell] {
                 println!("{}", tallies[*cell]);
             }
         }
@@ -62,7 +60,7 @@ fn each_cell_is_earned_in_the_simulation() {
         |cell: &Cell| words.split_whitespace().all(|word| cell.to_string().contains(word));
     let cells: Vec<Cell> = all().into_iter().filter(is_chosen).collect();
     assert!(!cells.is_empty(), "no cell has all of these words: {words}");
-    let tallies = tallies(cells, number("STORMGLASS_SEEDS").unwrap_or(USUAL_SEEDS));
+    let tallies = tallies(cells, number("STORMGLASS_SEEDS"));
     let flawed: Vec<String> =
         tallies.iter().filter(|tally| tally.flaw().is_some()).map(Tally::to_string).collect();
     assert!(flawed.is_empty(), "not earned:\n{}", flawed.join("\n"));
@@ -84,7 +82,7 @@ fn the_three_schedules_are_found_as_shipped_and_not_on_the_sound_variant() {
         };
         let sound = of("freeze-until-topology");
         assert_eq!(sound.promise, Promise::Valid);
-        assert_eq!(tallies(vec![sound], 1)[0].flaw(), None);
+        assert_eq!(tallies(vec![sound], Some(1))[0].flaw(), None);
         let mut lost = 0;
         for seed in 1..=3 {
             // With the workload's own expectations: what is expected ends with exit code 0.
@@ -118,8 +116,8 @@ fn workloads_expect_what_the_table_says() {
         let expects = scenario.workload.expect.iter().filter(is_of);
         let is_shipped = cell.variant == "as-shipped" && cell.role == Role::Kvrocks;
         for item in expects.filter(|_| is_shipped) {
-            let Promise::Invalid(kind) = &cell.promise else { panic!("{cell}: {item:?}") };
-            assert_eq!(kind, &item.anomaly, "{cell}");
+            let Promise::Invalid(kinds) = &cell.promise else { panic!("{cell}: {item:?}") };
+            assert!(kinds.contains(&item.anomaly), "{cell}: {item:?}");
             expected += 1;
         }
     }

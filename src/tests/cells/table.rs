@@ -32,6 +32,9 @@ pub struct Row {
     pub cells: Vec<String>,
     #[serde(default = "usual_time")]
     pub time: Span,
+    /// So many seeds are needed to see it.
+    #[serde(default = "usual_seeds")]
+    pub seeds: u64,
     /// Of the tests that run it in containers: the variant and the test.
     #[serde(default)]
     pub docker: Vec<(String, String)>,
@@ -41,14 +44,18 @@ fn usual_time() -> Span {
     Span::seconds(22)
 }
 
+fn usual_seeds() -> u64 {
+    2
+}
+
 /// What runs of a cell must show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Promise {
     Valid,
     /// Valid, though acknowledged writes are lost, in a way that asynchronous replication permits.
     PermittedLoss,
-    /// An anomaly of this kind is found, and none but what it may bring about.
-    Invalid(String),
+    /// An anomaly of the first kind is found in some runs, and none but of these kinds and what they bring about.
+    Invalid(Vec<String>),
 }
 
 /// One variant under one nemesis and workload.
@@ -60,6 +67,7 @@ pub struct Cell {
     pub workload: String,
     pub nemesis: String,
     pub time: Span,
+    pub seeds: u64,
     pub promise: Promise,
     /// The test that earns it in containers as well.
     pub docker: Option<String>,
@@ -72,12 +80,15 @@ impl Promise {
             "-" => Ok(None),
             "valid" => Ok(Some(Promise::Valid)),
             "permitted loss" => Ok(Some(Promise::PermittedLoss)),
-            other => match other.strip_prefix("invalid: ") {
-                Some(kind) if ANOMALIES.iter().any(|known| known.name == kind) => {
-                    Ok(Some(Promise::Invalid(kind.to_owned())))
+            other => {
+                let known = |kind: &String| ANOMALIES.iter().any(|known| known.name == kind);
+                let kinds = other.strip_prefix("invalid: ");
+                let kinds = kinds.map(|kinds| kinds.split(", ").map(str::to_owned).collect());
+                match kinds.filter(|kinds: &Vec<String>| kinds.iter().all(known)) {
+                    Some(kinds) => Ok(Some(Promise::Invalid(kinds))),
+                    None => Err(format!("`{other}` is no promise, or names no anomaly")),
                 }
-                _ => Err(format!("`{other}` is no promise, or names no anomaly")),
-            },
+            }
         }
     }
 }
@@ -87,7 +98,7 @@ impl fmt::Display for Promise {
         match self {
             Promise::Valid => f.write_str("valid"),
             Promise::PermittedLoss => f.write_str("permitted loss"),
-            Promise::Invalid(kind) => write!(f, "invalid: {kind}"),
+            Promise::Invalid(kinds) => write!(f, "invalid: {}", kinds.join(", ")),
         }
     }
 }
@@ -118,6 +129,7 @@ impl Group {
                 workload: row.workload.clone(),
                 nemesis: row.nemesis.clone(),
                 time: row.time,
+                seeds: row.seeds,
                 promise,
                 docker: docker.map(|(_, test)| test.clone()),
             })

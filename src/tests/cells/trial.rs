@@ -100,14 +100,16 @@ pub fn judge(promise: &Promise, results: &Results) -> Showing {
     let is_valid = results.verdict == "valid";
     match promise {
         _ if results.verdict == "infrastructure" => Showing::Broken(said()),
-        Promise::Invalid(kind) if anomalies(results).next().is_some() => {
-            let is_it = |other: &Anomaly| is_within(&other.kind, kind);
-            let is_no_surprise = |other: &Anomaly| is_it(other) || follows(&other.kind, kind);
+        Promise::Invalid(kinds) if anomalies(results).next().is_some() => {
+            let is_it = |other: &Anomaly| kinds.iter().any(|kind| is_within(&other.kind, kind));
+            let is_sought = |other: &Anomaly| is_within(&other.kind, &kinds[0]);
+            let may_follow = |other: &Anomaly| kinds.iter().any(|kind| follows(&other.kind, kind));
+            let is_no_surprise = |other: &Anomaly| is_it(other) || may_follow(other);
             match anomalies(results).find(|other| !is_no_surprise(other)) {
                 Some(other) => Showing::Broken(format!("{}: {}", other.kind, other.summary)),
-                None if !anomalies(results).any(is_it) => Showing::Broken(said()),
-                None if hits(results) => Showing::Kept,
-                None => Showing::Missed,
+                None if !hits(results) => Showing::Missed,
+                None if anomalies(results).any(is_sought) => Showing::Kept,
+                None => Showing::Silent(said()),
             }
         }
         Promise::Valid | Promise::PermittedLoss if anomalies(results).next().is_some() => {
