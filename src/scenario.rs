@@ -238,6 +238,7 @@ mod tests {
                             || told.contains("has no `master`")
                             || told.contains("has no `controller`")
                             || told.contains("has no `leader:kvrocks`")
+                            || told.contains("has no `leader:controller`")
                             || told.contains("no node here speaks resp");
                         assert!(is_of_another, "{nemesis}: {told}");
                         continue;
