@@ -145,7 +145,7 @@ fn summary(violation: &Violation, episode: &Episode, told: &Told) -> String {
     let (from, to) = (seconds(episode.from), seconds(episode.to));
     let lost = match told.lost {
         0 => String::new(),
-        lost => format!(", {lost} of them lost"),
+        lost => format!(", at least {lost} of them lost"),
     };
     let slot = violation.slot;
     let what = match (&told.afterlife, episode.mutual) {

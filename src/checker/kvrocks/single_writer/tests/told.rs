@@ -89,7 +89,7 @@ fn a_migration_that_failed_at_one_end_only_is_told_with_what_it_lost() {
         ),
         expect![[r#"
             invalid: 5 acknowledged writes in 1 slot: one slot had two writers
-            split-brain: slot 130 was written at kvrocks3 and kvrocks1 at the same time from 11.050 s to 12.210 s: 2 writes and 1 write were acknowledged, 2 of them lost, both under topology version 19
+            split-brain: slot 130 was written at kvrocks3 and kvrocks1 at the same time from 11.050 s to 12.210 s: 2 writes and 1 write were acknowledged, at least 2 of them lost, both under topology version 19
               11.050 s to 11.060 s: process 1: write 3 of key 7: kvrocks3 acknowledged it
               12.100 s to 12.110 s: process 0: cas [1 4] of key 7: kvrocks1 acknowledged it
               the slot must have come to shard 0 once; migrations of it asked for: to shard 1 at 10.200 s
