@@ -116,14 +116,14 @@ pub const CHECKERS: &[(&str, &str)] = &[
         "topology-monotone",
         "versions of a kvrocks topology only grow, and no acknowledged change of it vanishes",
     ),
-    ("redirect-loop", "nodes do not go on sending clients to each other for a slot"),
+    ("redirect-loops", "nodes do not go on sending clients to each other for a slot"),
     ("stuck-slots", "every slot is served again, to writers too, within a bound after the heal"),
     ("stuck-migrations", "no slot migration is under way any more so long after the heal"),
     (
-        "starved-failover",
+        "starved-failovers",
         "a dead master is replaced in time, however often the controllers' leader changes",
     ),
-    ("replica-divergence", "in the end the nodes of a shard hold the same"),
+    ("diverged-replicas", "in the end the nodes of a shard hold the same"),
     ("availability", "how long clients waited for an ok; figures only, never a verdict"),
 ];
 

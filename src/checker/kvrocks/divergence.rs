@@ -26,7 +26,7 @@ pub(super) struct ReplicaDivergence {
 
 impl Checker for ReplicaDivergence {
     fn name(&self) -> &'static str {
-        "replica-divergence"
+        "diverged-replicas"
     }
 
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {

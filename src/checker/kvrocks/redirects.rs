@@ -25,7 +25,7 @@ pub(super) struct RedirectLoop {
 
 impl Checker for RedirectLoop {
     fn name(&self) -> &'static str {
-        "redirect-loop"
+        "redirect-loops"
     }
 
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {

@@ -33,7 +33,7 @@ enum Outcome {
 
 impl Checker for StarvedFailover {
     fn name(&self) -> &'static str {
-        "starved-failover"
+        "starved-failovers"
     }
 
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {

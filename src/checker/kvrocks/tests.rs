@@ -59,7 +59,7 @@ fn a_sound_cluster_raises_no_alarm() {
             // Where views leave the term of an operation open, objects may stay undecided; and nobody
             // looks at its topology or dumps its nodes in the end.
             let is_open = finding.name == "model" && finding.verdict == Verdict::Unknown;
-            let may_be_open = ["stuck-migrations", "replica-divergence"].contains(&&*finding.name);
+            let may_be_open = ["stuck-migrations", "diverged-replicas"].contains(&&*finding.name);
             let worst = if is_open || may_be_open { Verdict::Unknown } else { Verdict::Valid };
             assert!(finding.verdict <= worst, "{}", told());
             undecided += usize::from(is_open);
