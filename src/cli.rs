@@ -18,6 +18,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 
 use crate::docker::{Engine, RunId};
+use crate::say::say_aside;
 
 pub use run::RunArguments;
 
@@ -177,6 +178,6 @@ fn no_such_run<'a>(run: &RunId, others: impl Iterator<Item = &'a RunId>) -> i32 
 
 /// Prints an error as one paragraph on stderr and returns its exit code.
 fn fail(code: i32, error: impl std::fmt::Display) -> i32 {
-    eprintln!("stormglass: {error}");
+    say_aside!("stormglass: {error}");
     code
 }

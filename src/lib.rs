@@ -27,6 +27,7 @@ pub mod results_folder;
 pub mod rng;
 pub mod run;
 pub mod run_log;
+mod say;
 pub mod scenario;
 pub mod sim;
 pub mod store;

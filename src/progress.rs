@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::cluster::FaultId;
 use crate::nemesis::{Deed, FaultRecord, Phase};
 use crate::op::{Event, Kind, Nanos, Process, SECOND};
+use crate::say::say_aside;
 
 /// Shows progress on stderr.
 pub struct Progress {
@@ -49,7 +50,7 @@ impl Progress {
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(line.to_owned()),
-            None if !self.quiet => eprintln!("{line}"),
+            None if !self.quiet => say_aside!("{line}"),
             None => {}
         }
     }

@@ -9,6 +9,7 @@ use crate::checker::{Finding, Model, Verdict};
 use crate::conclude::{self, Limits};
 use crate::duration::Span;
 use crate::results_folder::{ResultsFolder, read_history};
+use crate::say::{say, say_aside, say_line};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -55,9 +56,9 @@ fn check_folder(arguments: &Arguments, limits: &Limits) -> i32 {
     }
     let results = conclude::conclude(&folder.scenario, &folder.history, &[], limits);
     if arguments.json {
-        println!("{:#}", serde_json::json!(results));
+        say_line!("{:#}", serde_json::json!(results));
     } else {
-        print!("{}", crate::report::terminal(&results, "", super::colours()));
+        say!("{}", crate::report::terminal(&results, "", super::colours()));
     }
     results.exit_code
 }
@@ -84,7 +85,7 @@ fn check_file(arguments: &Arguments, limits: &Limits) -> i32 {
     }
     if let Some(flaw) = &read.flaw {
         let path = arguments.path.display();
-        eprintln!(
+        say_aside!(
             "stormglass: {path}: {flaw}; no run of ours records that, it is judged as it stands"
         );
     }
@@ -99,15 +100,15 @@ fn check_file(arguments: &Arguments, limits: &Limits) -> i32 {
 
 fn print_findings(findings: &[Finding], json: bool) {
     if json {
-        println!("{:#}", serde_json::json!(findings));
+        say_line!("{:#}", serde_json::json!(findings));
         return;
     }
     for finding in findings {
-        println!("{:<8} {}: {}", finding.verdict.name(), finding.name, finding.why);
+        say_line!("{:<8} {}: {}", finding.verdict.name(), finding.name, finding.why);
         for anomaly in &finding.anomalies {
-            println!("         {}: {}", anomaly.kind, anomaly.summary);
+            say_line!("         {}: {}", anomaly.kind, anomaly.summary);
             for line in &anomaly.details {
-                println!("           {line}");
+                say_line!("           {line}");
             }
         }
     }

@@ -4,6 +4,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use super::{Cli, exit};
+use crate::say::say;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -13,6 +14,6 @@ pub struct Arguments {
 pub fn completions(arguments: &Arguments) -> i32 {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "stormglass", &mut script);
-    print!("{}", String::from_utf8_lossy(&script));
+    say!("{}", String::from_utf8_lossy(&script));
     exit::VALID
 }

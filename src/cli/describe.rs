@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::{exit, fail};
 use crate::catalog::{Catalog, Entry, nearest};
+use crate::say::{say, say_line};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -27,11 +28,11 @@ struct Told {
 pub fn describe(arguments: &Arguments) -> i32 {
     match told(&arguments.name) {
         Ok(told) if arguments.json => {
-            println!("{:#}", told.json);
+            say_line!("{:#}", told.json);
             exit::VALID
         }
         Ok(told) => {
-            print!("{}", told.text);
+            say!("{}", told.text);
             exit::VALID
         }
         Err(message) => fail(exit::USAGE, message),

@@ -9,6 +9,7 @@ use crate::catalog::Catalog;
 use crate::cluster::{Ability, Mechanism, Role};
 use crate::docker::doctor::{Finding, Grade, examine};
 use crate::docker::{Engine, abilities};
+use crate::say::{say, say_line};
 use crate::scenario::{Overrides, load_nemesis};
 
 #[derive(Args)]
@@ -37,10 +38,10 @@ pub fn doctor(arguments: &Arguments) -> i32 {
     } else {
         print_lines(&findings);
         match &abilities {
-            Ok(abilities) => print!("{}", matrix(abilities)),
+            Ok(abilities) => say!("{}", matrix(abilities)),
             // That there is no engine has been told.
             Err(None) => {}
-            Err(Some(why)) => println!("no fault was tried: {why}"),
+            Err(Some(why)) => say_line!("no fault was tried: {why}"),
         }
     }
     let worst = findings.iter().map(|finding| finding.grade).max();
@@ -107,15 +108,15 @@ fn print_json(findings: &[Finding], abilities: &[Ability]) {
             "needed_by": needed_by(ability.mechanism),
         })
     });
-    println!("{:#}", rows.chain(tried).collect::<Value>());
+    say_line!("{:#}", rows.chain(tried).collect::<Value>());
 }
 
 fn print_lines(findings: &[Finding]) {
-    println!("ok    simulation: needs nothing of this host");
+    say_line!("ok    simulation: needs nothing of this host");
     let width = findings.iter().map(|finding| finding.name.len()).max().unwrap_or(0);
     for finding in findings {
         let mend = finding.mend.as_ref().map_or(String::new(), |mend| format!("; {mend}"));
-        println!("{:<5} {:width$}  {}{mend}", finding.grade.name(), finding.name, finding.what);
+        say_line!("{:<5} {:width$}  {}{mend}", finding.grade.name(), finding.name, finding.what);
     }
 }
 

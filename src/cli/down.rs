@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{exit, no_such_run, with_engine};
 use crate::docker::{Engine, FoundRun, RunId, Swept, Which, sweep};
+use crate::say::say_line;
 
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
@@ -62,17 +63,17 @@ impl Arguments {
 /// A run that was named and is still there is a refusal; runs of others that go on are not.
 fn told(swept: &Swept, named: Option<&RunId>) -> i32 {
     for run in &swept.removed {
-        println!("removed run {}", line(run));
+        say_line!("removed run {}", line(run));
     }
     for run in &swept.spared {
         let why = format!("its orchestrator is {}", run.life.name());
-        println!("left run {} alone: {why}; --force removes it too", line(run));
+        say_line!("left run {} alone: {why}; --force removes it too", line(run));
     }
     if swept.removed.is_empty() && swept.spared.is_empty() {
         if let Some(run) = named {
             return no_such_run(run, std::iter::empty());
         }
-        println!("nothing to remove");
+        say_line!("nothing to remove");
     }
     if named.is_some() && !swept.spared.is_empty() { exit::USAGE } else { exit::VALID }
 }

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::{exit, no_such_run, with_engine};
 use crate::docker::{Engine, Health, Life, Patient, RunId, Treatment, heal as treat, patients};
+use crate::say::say_line;
 use crate::store::{LedgerReading, Store, this_boot};
 
 #[derive(Args)]
@@ -32,7 +33,7 @@ async fn heal_all(arguments: &Arguments, engine: &Engine, patients: &[Patient]) 
         is_any = true;
         if patient.life != Life::Gone && !arguments.force {
             let (run, life) = (&patient.run, patient.life.name());
-            println!("left run {run} alone: its orchestrator is {life}; --force heals it too");
+            say_line!("left run {run} alone: its orchestrator is {life}; --force heals it too");
             if arguments.run.is_some() {
                 worst = worst.max(exit::USAGE);
             }
@@ -46,7 +47,7 @@ async fn heal_all(arguments: &Arguments, engine: &Engine, patients: &[Patient]) 
         (_, true) => worst,
         (Some(run), false) => no_such_run(run, patients.iter().map(|patient| &patient.run)),
         (None, false) => {
-            println!("nothing to heal");
+            say_line!("nothing to heal");
             worst
         }
     }
@@ -56,16 +57,16 @@ async fn heal_all(arguments: &Arguments, engine: &Engine, patients: &[Patient]) 
 async fn heal_one(engine: &Engine, patient: &Patient) -> bool {
     let run = &patient.run;
     let record = Record::of(patient);
-    println!("run {run}: {}", record.told());
+    say_line!("run {run}: {}", record.told());
     let treatments = match treat(engine, patient, &record.reading.undo()).await {
         Ok(treatments) => treatments,
         Err(error) => {
-            println!("run {run}: ILL    {error:#}");
+            say_line!("run {run}: ILL    {error:#}");
             return false;
         }
     };
     for treatment in &treatments {
-        println!("run {run}: {treatment}");
+        say_line!("run {run}: {treatment}");
     }
     let is_well = |treatment: &Treatment| treatment.health != Health::Ill;
     if !treatments.iter().all(is_well) {
@@ -74,7 +75,7 @@ async fn heal_one(engine: &Engine, patient: &Patient) -> bool {
     match record.close() {
         Ok(()) => true,
         Err(error) => {
-            println!("run {run}: ILL    ledger: {error:#}");
+            say_line!("run {run}: ILL    ledger: {error:#}");
             false
         }
     }

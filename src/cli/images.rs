@@ -7,6 +7,7 @@ use super::{exit, fail};
 use crate::catalog::nearest;
 use crate::docker::{Engine, images};
 use crate::progress::Progress;
+use crate::say::say_line;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -90,17 +91,17 @@ async fn list(engine: &Engine, as_json: bool) -> i32 {
                 "built": image.built, "built_present": image.has_built,
             })
         });
-        println!("{:#}", rows.collect::<serde_json::Value>());
+        say_line!("{:#}", rows.collect::<serde_json::Value>());
         return exit::VALID;
     }
     let there = |is_there: bool| if is_there { "present" } else { "absent " };
     for image in images {
-        println!("{}", image.name);
-        println!("  {}  {}", there(image.has_official), image.official);
+        say_line!("{}", image.name);
+        say_line!("  {}  {}", there(image.has_official), image.official);
         match image.built {
-            Some(built) => println!("  {}  {built} (built here)", there(image.has_built)),
+            Some(built) => say_line!("  {}  {built} (built here)", there(image.has_built)),
             None => {
-                println!("  present  reference (our own server, where the image cannot be had)")
+                say_line!("  present  reference (our own server, where the image cannot be had)")
             }
         }
     }
@@ -113,9 +114,9 @@ async fn build(engine: &Engine, names: &[String], as_json: bool) -> i32 {
     for name in &names {
         match images::build(engine, name, &|line: &str| progress.say(line)).await {
             Ok(image) if as_json => {
-                println!("{}", json!({"name": name, "reference": image.reference}))
+                say_line!("{}", json!({"name": name, "reference": image.reference}))
             }
-            Ok(image) => println!("{name}: {}", image.reference),
+            Ok(image) => say_line!("{name}: {}", image.reference),
             Err(error) => {
                 progress.finish();
                 let code = if error.is_usage() { exit::USAGE } else { exit::INFRASTRUCTURE };

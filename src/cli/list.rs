@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{exit, fail};
 use crate::catalog::Catalog;
 use crate::cluster::Role;
+use crate::say::say_line;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum What {
@@ -115,21 +116,21 @@ pub fn list(arguments: &Arguments) -> i32 {
         }
     }
     if arguments.json {
-        println!("{:#}", serde_json::Value::Object(all));
+        say_line!("{:#}", serde_json::Value::Object(all));
     }
     exit::VALID
 }
 
 fn print_rows(title: &str, rows: &[(String, String)], titled: bool) {
     if titled {
-        println!("{title}:");
+        say_line!("{title}:");
     }
     let indent = if titled { "  " } else { "" };
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, text) in rows {
-        println!("{indent}{name:width$}  {text}");
+        say_line!("{indent}{name:width$}  {text}");
     }
     if titled {
-        println!();
+        say_line!();
     }
 }

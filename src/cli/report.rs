@@ -8,6 +8,7 @@ use super::{exit, fail};
 use crate::conclude::{self, Limits};
 use crate::duration::Span;
 use crate::results_folder::ResultsFolder;
+use crate::say::{say_aside, say_line};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -25,13 +26,13 @@ pub fn report(arguments: &Arguments) -> i32 {
         Err(error) => return fail(exit::USAGE, format!("{error:#}")),
     };
     if let Some(damage) = &folder.damage {
-        eprintln!("stormglass: {damage}; the report shows what is readable");
+        say_aside!("stormglass: {damage}; the report shows what is readable");
     }
     let limits = Limits { time: arguments.budget.0, ..Limits::default() };
     let results = conclude::conclude(&folder.scenario, &folder.history, &[], &limits);
     match folder.write_results(&results) {
         Ok(()) => {
-            println!("{}", folder.path.join("report.html").display());
+            say_line!("{}", folder.path.join("report.html").display());
             exit::VALID
         }
         Err(error) => fail(exit::INFRASTRUCTURE, format!("{error:#}")),

@@ -22,6 +22,7 @@ use crate::progress::Progress;
 use crate::results_folder::ResultsFolder;
 use crate::run::Interrupt;
 use crate::run_log::RunLog;
+use crate::say::say;
 use crate::scenario::{Overrides, REFERENCE, Scenario, VariantChoice};
 use crate::store::Store;
 
@@ -270,7 +271,7 @@ fn judge(
         .log
         .say(&format!("{}, exit code {}: {}", results.verdict, results.exit_code, results.why));
     let report = folder.path.join("report.html").display().to_string();
-    print!("{}", crate::report::terminal(&results, &report, super::colours()));
+    say!("{}", crate::report::terminal(&results, &report, super::colours()));
     Ok(results.exit_code)
 }
 
@@ -294,14 +295,19 @@ fn kernel() -> String {
     format!("Linux {}", read("/proc/sys/kernel/osrelease"))
 }
 
-/// Turns SIGINT and SIGTERM into requests to stop, on a thread of its own: the loop of a simulation
-/// has no signals. From its return on, no signal ends the process as it is.
+/// Turns SIGINT, SIGTERM and SIGHUP (a terminal that went away) into requests to stop, on a thread of its
+/// own: the loop of a simulation has no signals. From its return on, none of them ends the process as it
+/// is. Under `nohup`, SIGHUP stays ignored.
 fn listen(interrupt: Interrupt) -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let entered = runtime.enter();
     let mut int = signal(SignalKind::interrupt())?;
     let mut term = signal(SignalKind::terminate())?;
+    let mut hangup = match ignores_hangup() {
+        true => None,
+        false => Some(signal(SignalKind::hangup())?),
+    };
     drop(entered);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         runtime.block_on(async {
@@ -310,9 +316,26 @@ fn listen(interrupt: Interrupt) -> std::io::Result<()> {
                     biased;
                     _ = int.recv() => interrupt.raise(),
                     _ = term.recv() => interrupt.raise(),
+                    () = hung_up(hangup.as_mut()) => interrupt.raise(),
                 }
             }
         });
     })?;
     Ok(())
+}
+
+/// Never, where that is to be ignored.
+async fn hung_up(hangup: Option<&mut tokio::signal::unix::Signal>) {
+    match hangup {
+        Some(hangup) => drop(hangup.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whoever started this process had it ignore SIGHUP, as `nohup` does.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 != 0)
 }

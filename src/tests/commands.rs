@@ -388,11 +388,11 @@ fn endless(folder: &Folder) -> std::process::Child {
 
 #[test]
 fn an_interrupt_ends_a_run_with_its_results_and_two_end_it_at_once() {
-    for times in [1, 2] {
+    for (number, times) in [(libc::SIGINT, 1), (libc::SIGHUP, 1), (libc::SIGTERM, 2)] {
         let folder = Folder::new();
         let child = endless(&folder);
         for _ in 0..times {
-            signal(&child, if times == 1 { libc::SIGINT } else { libc::SIGTERM });
+            signal(&child, number);
         }
         let said = folder.wait(child);
         assert_eq!(said.code, Some(130), "{said:?}");

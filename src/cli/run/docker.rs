@@ -11,6 +11,7 @@ use crate::play::play as play_scenario;
 use crate::progress::Progress;
 use crate::run::Interrupt;
 use crate::run_log::RunLog;
+use crate::say::say_line;
 use crate::scenario::Scenario;
 use crate::store::Store;
 
@@ -171,7 +172,7 @@ async fn leave(cluster: DockerCluster) -> Result<(), String> {
     let lines =
         cluster.leave().await.map_err(|error| format!("leave the cluster up: {error:#}"))?;
     for line in lines {
-        println!("{line}");
+        say_line!("{line}");
     }
     Ok(())
 }
