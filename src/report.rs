@@ -11,6 +11,7 @@ mod hits;
 mod junit;
 mod lanes;
 mod losses;
+mod notes;
 mod overlap;
 mod page;
 mod plot_data;

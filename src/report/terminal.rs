@@ -1,6 +1,7 @@
 //! The last lines of a run on the terminal: verdict, why, anomalies, faults, where to look, how to repeat.
 
 use super::headline::{Tone, fault_sentence, headline};
+use super::notes::notes;
 use super::{FaultSummary, Results, words};
 use crate::nemesis::{FailoverLoop, Pacing};
 
@@ -24,6 +25,9 @@ pub fn terminal(results: &Results, report_path: &str, colours: Colours) -> Strin
     let variants = words::variants(&results.variant);
     let run = format!("{} / {} in {}", results.workload, results.nemesis, results.world);
     lines.extend(indented("run      ", &format!("{run}{variants}, seed {}", results.seed), 1));
+    for note in notes(results) {
+        lines.extend(indented("note     ", &note, 1));
+    }
     for error in results.harness.iter().take(HARNESS_MAX) {
         lines.extend(indented("harness  ", error, 1));
     }

@@ -88,7 +88,6 @@ fn a_split_brain_shows_who_took_writes_of_the_slot_and_under_which_version() {
             ("#anomaly-1", "A migration of slot 130 to shard 1 was asked for."),
             ("#anomaly-1", "kvrocks3 acknowledged a write"),
             ("#anomaly-1", "both took writes"),
-            ("#slots", "gone after a split"),
         ] {
             let shown = text(&mut browser, section);
             assert!(shown.contains(told), "{section}: {shown}");

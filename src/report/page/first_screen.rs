@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::{Page, yes_no};
 use crate::report::headline::{Tone, fault_sentence, headline};
+use crate::report::notes::notes;
 use crate::report::{OpCounts, Results, words};
 
 const ANOMALIES_MAX: usize = 5;
@@ -31,6 +32,7 @@ fn verdict(results: &Results) -> Markup {
                     @if results.interrupted { " " span.tag { "interrupted" } }
                 }
                 p.why { (results.why) }
+                @for note in notes(results) { p.meaning { (note) } }
                 p.meaning {
                     (headline.meaning)
                     @if results.interrupted {

@@ -48,13 +48,17 @@ pub(super) fn tell(
     pairs: &[Pair],
     checks: &KvrocksChecks,
 ) -> Anomaly {
-    let episode = Episode::of(violation, writes, evidence);
+    let mut episode = Episode::of(violation, writes, evidence);
+    let afterlife = Afterlife::of(violation, &episode, writes, evidence);
+    if let Some(afterlife) = &afterlife {
+        (episode.from, episode.to) = (afterlife.from, afterlife.to);
+    }
     let losses = losses(pairs, evidence, checks).unwrap_or_default();
     let gone = losses.blamed.iter().map(|(gone, _)| gone);
     let lost: Vec<&Gone> = gone.filter(|gone| episode.holds(violation.slot, &gone.write)).collect();
     let told = Told {
         lost: lost.len(),
-        afterlife: Afterlife::of(violation, &episode, writes, evidence),
+        afterlife,
         versions: episode
             .nodes
             .map(|node| Versions::of(node, (episode.from, episode.to), evidence)),
@@ -148,23 +152,21 @@ fn summary(violation: &Violation, episode: &Episode, told: &Told) -> String {
         lost => format!(", at least {lost} of them lost"),
     };
     let slot = violation.slot;
-    let what = match (&told.afterlife, episode.mutual) {
-        (Some(Afterlife { deposed, by, after }), _) => format!(
-            "slot {slot}: deposed master {deposed} went on acknowledging writes for {} after {by} had taken over;",
-            seconds(*after)
-        ),
-        (None, true) => format!("slot {slot} was written at {one} and {other} at the same time"),
-        (None, false) => format!(
+    let topology = versions::both(&told.versions);
+    if let Some(Afterlife { deposed, by, taken, count, .. }) = &told.afterlife {
+        let (taken, count) = (seconds(*taken), counted(*count, "write"));
+        return format!(
+            "slot {slot}: deposed master {deposed} acknowledged {count} from {from} to {to}, though {by} had taken over by {taken}{lost}, {topology}"
+        );
+    }
+    let what = match episode.mutual {
+        true => format!("slot {slot} was written at {one} and {other} at the same time"),
+        false => format!(
             "slot {slot} was written at {one} and then at {other}, to which it had not been given,"
         ),
     };
     let (ones, others) = (counted(ones, "write"), counted(others, "write"));
-    let topology = versions::both(&told.versions);
-    let counts = format!("{ones} and {others} were acknowledged{lost}, {topology}");
-    match told.afterlife {
-        Some(_) => format!("{what} from {from} to {to} {one} and {other} both served it: {counts}"),
-        None => format!("{what} from {from} to {to}: {counts}"),
-    }
+    format!("{what} from {from} to {to}: {ones} and {others} were acknowledged{lost}, {topology}")
 }
 
 /// What could have paid for turns to the side that took one too many.

@@ -1,4 +1,4 @@
-//! A master that was deposed and went on: for how long after its successor had taken over.
+//! A master that was deposed and went on, or came back: what it took after its successor had taken over.
 
 use super::{Episode, end};
 use crate::checker::kvrocks::answers::Answer;
@@ -9,8 +9,12 @@ use crate::op::{Nanos, NodeName};
 pub(super) struct Afterlife {
     pub deposed: NodeName,
     pub by: NodeName,
-    /// From its successor's first acknowledgement to its own last one.
-    pub after: Nanos,
+    /// By then its successor had taken over.
+    pub taken: Nanos,
+    /// What it acknowledged after that: so many writes, of which the first began and the last ended then.
+    pub count: usize,
+    pub from: Nanos,
+    pub to: Nanos,
 }
 
 impl Afterlife {
@@ -34,8 +38,9 @@ impl Afterlife {
         let taken = of(by).filter(|write| write.end >= promotion.not_before);
         let taken = taken.map(|write| write.end).min()?;
         let until = end(violation, episode.to, evidence);
-        let on = of(deposed).filter(|write| write.start > taken && write.end < until);
-        let last = on.map(|write| write.end).max()?;
-        Some(Afterlife { deposed, by, after: last - taken })
+        let on = || of(deposed).filter(|write| write.start > taken && write.end < until);
+        let from = on().map(|write| write.start).min()?;
+        let to = on().map(|write| write.end).max()?;
+        Some(Afterlife { deposed, by, taken, count: on().count(), from, to })
     }
 }

@@ -211,12 +211,12 @@ fn a_failover_pays_until_the_nodes_know_of_it() {
         ),
         expect![[r#"
             invalid: 4 acknowledged writes in 1 slot: one slot had two writers
-            split-brain: slot 130: deposed master kvrocks1 went on acknowledging writes for 2.000 s after kvrocks2 had taken over; from 3.000 s to 5.100 s kvrocks2 and kvrocks1 both served it: 1 write and 1 write were acknowledged, kvrocks2 under version 18 or 19 of the topology, kvrocks1 under version 18 or 19
+            split-brain: slot 130: deposed master kvrocks1 acknowledged 1 write from 5.000 s to 5.100 s, though kvrocks2 had taken over by 3.100 s, kvrocks2 under version 18 or 19 of the topology, kvrocks1 under version 18 or 19
               3.000 s to 3.100 s: process 0: write 2 of key 7: kvrocks2 acknowledged it
               5.000 s to 5.100 s: process 0: write 3 of key 7: kvrocks1 acknowledged it
               kvrocks1 must have become the slot's master once; failovers of its shard: kvrocks2 under version 19, seen at 1.300 s
               kvrocks2 went by version 18 or 19 of the topology, and was seen to go by version 19 at 6.000 s; kvrocks1 went by version 18 or 19 of the topology, and was seen to go by version 19 at 6.000 s
-              [kvrocks2 kvrocks1; key 7; ops [8, 10]; 3000 to 5100 ms]
+              [kvrocks2 kvrocks1; key 7; ops [8, 10]; 5000 to 5100 ms]
         "#]],
     );
 }
