@@ -352,14 +352,17 @@ impl Cluster {
         self.recorder.heal(NODES[node], was_dead == Some(true));
     }
 
-    fn failover(&mut self) {
+    /// A shard that may be failed over now, its master and its replica.
+    fn steady(&mut self) -> Option<(usize, usize, usize)> {
         let shard = self.rng.below(2) as usize;
         let (master, replica) = self.pair(shard);
         let concerned = self.moving.is_some_and(|moving| moving.arrived);
         let deposed = [master, replica].iter().any(|node| self.deposed.contains_key(node));
-        if concerned || deposed || self.pending.is_some() {
-            return;
-        }
+        (!concerned && !deposed && self.pending.is_none()).then_some((shard, master, replica))
+    }
+
+    fn failover(&mut self) {
+        let Some((shard, master, replica)) = self.steady() else { return };
         let dead = !self.plan.zombies || self.rng.chance(0.5);
         self.recorder.strike(NODES[master], dead);
         self.deposed.insert(master, dead);

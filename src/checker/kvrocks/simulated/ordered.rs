@@ -13,13 +13,7 @@ pub(super) struct Pending {
 
 impl Cluster {
     pub(super) fn order(&mut self) {
-        let shard = self.rng.below(2) as usize;
-        let (master, replica) = self.pair(shard);
-        let concerned = self.moving.is_some_and(|moving| moving.arrived);
-        let deposed = [master, replica].iter().any(|node| self.deposed.contains_key(node));
-        if concerned || deposed || self.pending.is_some() {
-            return;
-        }
+        let Some((shard, _, replica)) = self.steady() else { return };
         self.version += 1;
         self.told_masters[shard] = replica;
         self.pending = Some(Pending { shard, stopped: false });
