@@ -82,7 +82,7 @@ impl Stats {
         (lasted < self.first_change).then(|| {
             let seconds = |time: Nanos| time as f64 / SECOND as f64;
             format!(
-                "none was asked for: the main phase took {:.1} s, and operators first ask within {:.1} s; \
+                "none was asked for: the main phase took {:.3} s, and operators first ask within {:.3} s; \
                  raise `time`",
                 seconds(lasted),
                 seconds(self.first_change)
@@ -269,7 +269,8 @@ mod tests {
             let mut stats = Stats { changes: wanted, first_change, ..Stats::default() };
             stats.finish(&history(&marks), &Budget::UNBOUNDED).why
         };
-        let short = "the main phase took 1.0 s, and operators first ask within 3.0 s; raise `time`";
+        let short =
+            "the main phase took 1.000 s, and operators first ask within 3.000 s; raise `time`";
         assert!(told(3 * SECOND, SECOND).contains(short), "{}", told(3 * SECOND, SECOND));
         for (first_change, heal) in [(3 * SECOND, 4 * SECOND), (0, SECOND)] {
             let why = told(first_change, heal);
