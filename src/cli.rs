@@ -7,6 +7,7 @@ mod describe;
 mod doctor;
 mod down;
 mod heal;
+mod image_reference;
 mod images;
 mod list;
 mod report;

@@ -1,13 +1,15 @@
 //! From a scenario and a history to results: runs the checkers, judges, counts. Used by a run at its
 //! end and by `check` on a folder, with the same answer.
 
+mod stopped;
+
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::checker::{
-    Availability, Budget, Case, Checker, Finding, KvrocksBounds, KvrocksChecks, KvrocksObject,
-    Linearizability, Recovery, RegisterModel, Stats, WantedChanges, WellFormed, compose,
-    count_operations, judge, kvrocks_checkers,
+    Availability, Budget, Case, Checker, Finding, Judgement, KvrocksBounds, KvrocksChecks,
+    KvrocksObject, Linearizability, Recovery, RegisterModel, Stats, WantedChanges, WellFormed,
+    compose, count_operations, judge, kvrocks_checkers,
 };
 use crate::cluster::Role;
 use crate::history::History;
@@ -18,6 +20,7 @@ use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
 use crate::workload::kvrocks::{DataKind, Kvrocks, OperatorOptions, OperatorsAt};
 use crate::workload::{AnyWorkload, OptionError};
+use stopped::Stopped;
 
 /// How long and how big checking may get.
 #[derive(Clone)]
@@ -57,9 +60,14 @@ fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
     let kinds = workload.get().kinds().into_iter().map(Into::into).collect();
     let recover_within = spec.recover_within.nanos();
     let mut checkers: Vec<Box<dyn Checker>> = vec![Box::new(WellFormed)];
-    let changes = match &workload {
-        AnyWorkload::Register(_) => WantedChanges::None,
-        AnyWorkload::Kvrocks(kvrocks) => wanted(&kvrocks.options().operators),
+    let (changes, first_change) = match &workload {
+        AnyWorkload::Register(_) => (WantedChanges::None, 0),
+        AnyWorkload::Kvrocks(kvrocks) => {
+            let operators = &kvrocks.options().operators;
+            // An operator's second turn of three is its first change.
+            let first = if operators.each == 0 { 0 } else { operators.every.nanos() };
+            (wanted(operators), first)
+        }
     };
     match workload {
         AnyWorkload::Register(_) => {
@@ -69,7 +77,8 @@ fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
             checkers.extend(kvrocks_checkers(&kvrocks_checks(scenario, &kvrocks)));
         }
     }
-    checkers.push(Box::new(Stats { kinds, crew: crew.clone(), min_ok: spec.min_ok, changes }));
+    let (crew_of_stats, min_ok) = (crew.clone(), spec.min_ok);
+    checkers.push(Box::new(Stats { kinds, crew: crew_of_stats, min_ok, changes, first_change }));
     checkers.push(Box::new(Recovery { recover_within, crew }));
     checkers.push(Box::new(Availability));
     Ok(checkers)
@@ -141,6 +150,7 @@ fn nemesis(name: &str, faults: &[NamedFault], leader: Role) -> NamedNemesis {
         leads: own().find(|fault| fault.pace.is_some()).map(|fault| fault.led_role(leader)),
         when: own().filter_map(|fault| fault.when.clone()).collect(),
         first: own().filter(|fault| fault.when.is_none()).map(|fault| fault.after).min(),
+        stopped: None,
     }
 }
 
@@ -156,21 +166,30 @@ pub fn conclude(
         Err(error) => (Vec::new(), Some(format!("the saved workload makes no sense: {error}"))),
     };
     let findings = check(history, &mut checkers, limits);
-    let named = nemeses(scenario);
+    let stopped = Stopped::of(history);
+    let mut named = nemeses(scenario);
+    for nemesis in &mut named {
+        nemesis.stopped = stopped.map(|stopped| stopped.at);
+    }
     let coverage = coverage(history, &named);
     let failovers = failovers(history, &named);
     let (hits, hits_total) = hits(history);
     let told = Told::of(history);
+    let identity = scenario.identity();
     let harness: Vec<String> = told.harness.iter().chain(broken).chain(&unsound).cloned().collect();
-    let judgement = judge(&Case {
+    let case = Case {
         findings: &findings,
         faults: &coverage.summaries,
         failovers: failovers.as_ref(),
         harness: &harness,
         interrupted: told.interrupted,
         expectations: &scenario.workload.expect,
-        identity: &scenario.identity(),
-    });
+        identity: &identity,
+    };
+    let judgement = match stopped {
+        Some(stopped) => stopped.judgement(judge_part(&case), !harness.is_empty()),
+        None => judge(&case),
+    };
     Results {
         verdict: judgement.verdict.to_owned(),
         why: judgement.why,
@@ -197,6 +216,15 @@ pub fn conclude(
         harness,
         repro: scenario.repro(),
         version: scenario.version.clone(),
+    }
+}
+
+/// Of a part of a run: an anomaly that is expected and was not found there may have come later.
+fn judge_part(case: &Case) -> Judgement {
+    let judgement = judge(case);
+    match &judgement.expected {
+        Some(expected) if !expected.found => judge(&Case { expectations: &[], ..*case }),
+        _ => judgement,
     }
 }
 

@@ -13,6 +13,10 @@ use crate::store::HISTORY;
 /// What to do about a file that says what no run says.
 const RESTORE: &str = "correct it or restore it from a copy";
 
+/// What to say of a history without events.
+const NOTHING: &str = "expected a history, found an empty file: the run was killed before it recorded \
+                       anything, or the file was emptied; restore it from a copy, or run again";
+
 /// The faults of a run as they happened, to be given back.
 const SCHEDULE: &str = "schedule.yaml";
 
@@ -40,6 +44,9 @@ impl ResultsFolder {
             .map_err(|error| anyhow!("{error}; {RESTORE}"))?;
         let history_path = path.join(HISTORY);
         let ReadHistory { history, damage, flaw } = read_history(&history_path)?;
+        if history.is_empty() && damage.is_none() {
+            bail!("{}: {NOTHING}", history_path.display());
+        }
         if let Some(flaw) = flaw {
             bail!(
                 "{}: {flaw}; no run records that, so the file was edited; {RESTORE}",
@@ -49,15 +56,33 @@ impl ResultsFolder {
         Ok(ResultsFolder { path: path.to_owned(), scenario, history, damage })
     }
 
-    /// Writes results.json, report.html, junit.xml, schedule.yaml and repro.txt.
+    /// Why there is nothing to judge, although a torn end was to be borne.
+    pub fn lacks_all(&self) -> Option<String> {
+        let damage = self.damage.as_ref().filter(|_| self.history.is_empty())?;
+        Some(format!("{damage}; nothing of it is readable; restore it from a copy, or run again"))
+    }
+
+    /// Writes all files of a run that has ended.
     pub fn write_results(&self, results: &Results) -> anyhow::Result<()> {
+        let json = serde_json::to_string_pretty(results).context("results as JSON")? + "\n";
+        self.write("scenario.yaml", &self.scenario.to_yaml())?;
+        self.write("results.json", &json)?;
+        self.write(SCHEDULE, &schedule_yaml(&Script::of(&self.history)))?;
+        self.write("repro.txt", &format!("{}\n", results.repro))?;
+        self.write_reports(results)
+    }
+
+    /// Writes report.html and junit.xml, and nothing else.
+    pub fn write_reports(&self, results: &Results) -> anyhow::Result<()> {
         let yaml = self.scenario.to_yaml();
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         let folder = self.name_of(&path);
         let started_at = started_at(&path);
         let environment = self.environment();
         let script = Script::of(&self.history);
-        let schedule = if script.entries.is_empty() { "" } else { SCHEDULE };
+        // A run that was killed has left none.
+        let has_schedule = !script.entries.is_empty() && path.join(SCHEDULE).exists();
+        let schedule = if has_schedule { SCHEDULE } else { "" };
         let input = ReportInput {
             scenario_yaml: &yaml,
             started_at: &started_at,
@@ -65,12 +90,7 @@ impl ResultsFolder {
             schedule,
             environment: &environment,
         };
-        let json = serde_json::to_string_pretty(results).context("results as JSON")? + "\n";
-        self.write("scenario.yaml", &yaml)?;
-        self.write("results.json", &json)?;
         self.write("junit.xml", &junit(results))?;
-        self.write(SCHEDULE, &schedule_yaml(&script))?;
-        self.write("repro.txt", &format!("{}\n", results.repro))?;
         self.write("report.html", &html(results, &self.history, &input))
     }
 

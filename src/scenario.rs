@@ -2,6 +2,7 @@
 //! saved with the run. The only place that knows YAML.
 
 mod check;
+mod expected;
 mod nemesis;
 mod overrides;
 mod script;
@@ -76,7 +77,7 @@ impl Scenario {
     ) -> Result<Scenario, ScenarioError> {
         let entry = Catalog::Workloads.load(name)?;
         let workload = overrides.workload(&entry)?;
-        variant::check_expected(name, &workload)?;
+        expected::check(name, &workload, overrides)?;
         let variant = variant::resolve(&overrides.variants, &workload, world)?;
         settings::check(name, &workload, &settings::Served { world, images: &overrides.images })?;
         let mut scenario = Scenario {

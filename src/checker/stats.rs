@@ -12,7 +12,7 @@ use crate::generator::Crew;
 use crate::history::History;
 use crate::name::Name;
 use crate::nemesis::Phase;
-use crate::op::{Event, Kind, Process};
+use crate::op::{Event, Kind, Nanos, Process, SECOND};
 use crate::report::OpCounts;
 
 /// `ok`s of each kind that must precede the first fault.
@@ -43,6 +43,8 @@ pub struct Stats {
     pub min_ok: Option<u64>,
     /// Changes of the topology without which the run shows nothing.
     pub changes: WantedChanges,
+    /// Operators have asked for a first change after this long at the latest; 0 where there are none.
+    pub first_change: Nanos,
 }
 
 impl Checker for Stats {
@@ -53,7 +55,7 @@ impl Checker for Stats {
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {
         let counts = count_operations(history);
         let phases = Phases::of(history);
-        let mut lacks = changes::lacks(self.changes, history);
+        let mut lacks = changes::lacks(self.changes, history, self.too_short(history, &phases));
         match self.min_ok {
             Some(least) => lacks.extend(self.few(history.events(), &counts, least, "in all")),
             // A history of another tool marks no phases, and its faults are not ours to judge.
@@ -71,6 +73,23 @@ impl Checker for Stats {
 }
 
 impl Stats {
+    /// Why nobody could ask for a change, if the main phase left no time for that.
+    fn too_short(&self, history: &History, phases: &Phases) -> Option<String> {
+        let main = phases.start(Phase::Main)?.time;
+        let last = || history.events().last().map(|event| event.time);
+        let end = phases.start(Phase::Heal).map(|mark| mark.time).or_else(last)?;
+        let lasted = end.saturating_sub(main);
+        (lasted < self.first_change).then(|| {
+            let seconds = |time: Nanos| time as f64 / SECOND as f64;
+            format!(
+                "none was asked for: the main phase took {:.3} s, and operators first ask within {:.3} s; \
+                 raise `time`",
+                seconds(lasted),
+                seconds(self.first_change)
+            )
+        })
+    }
+
     /// Kinds with fewer `ok`s than `least` among these events.
     fn few(
         &self,
@@ -240,5 +259,22 @@ mod tests {
         check(Stats::default(), &foreign, expect!["valid: 1 operations: 1 ok, 0 fail, 0 info"]);
         let nothing = two_clients().finish(&History::default(), &Budget::UNBOUNDED);
         assert_eq!(nothing.verdict, Verdict::Unknown, "a run killed before it wrote anything");
+    }
+
+    #[test]
+    fn a_time_too_short_for_the_first_change_is_told_as_that() {
+        let wanted = WantedChanges::Each { migration: false, failover: true };
+        let told = |first_change, heal: Nanos| {
+            let marks = format!("0 nemesis phase main\n{} nemesis phase heal", heal / SECOND);
+            let mut stats = Stats { changes: wanted, first_change, ..Stats::default() };
+            stats.finish(&history(&marks), &Budget::UNBOUNDED).why
+        };
+        let short =
+            "the main phase took 1.000 s, and operators first ask within 3.000 s; raise `time`";
+        assert!(told(3 * SECOND, SECOND).contains(short), "{}", told(3 * SECOND, SECOND));
+        for (first_change, heal) in [(3 * SECOND, 4 * SECOND), (0, SECOND)] {
+            let why = told(first_change, heal);
+            assert!(why.contains("none was asked for, which needs operators"), "{why}");
+        }
     }
 }

@@ -27,6 +27,12 @@ impl FromStr for Pair {
     }
 }
 
+/// `SERVICE=IMAGE`, as in `--image kvrocks=apache/kvrocks:2.10.1`.
+pub fn image(text: &str) -> Result<Pair, String> {
+    let pair: Pair = text.parse()?;
+    super::image_reference::check(&pair.value).map(|()| pair)
+}
+
 pub fn map(pairs: &[Pair]) -> BTreeMap<String, String> {
     pairs.iter().map(|pair| (pair.name.clone(), pair.value.clone())).collect()
 }

@@ -54,6 +54,9 @@ fn check_folder(arguments: &Arguments, limits: &Limits) -> i32 {
     if let (Some(damage), false) = (&folder.damage, arguments.tolerate_tail) {
         return fail(exit::USAGE, format!("{damage}; `--tolerate-tail` judges what is readable"));
     }
+    if let Some(lack) = folder.lacks_all() {
+        return fail(exit::USAGE, lack);
+    }
     let results = conclude::conclude(&folder.scenario, &folder.history, &[], limits);
     if arguments.json {
         say_line!("{:#}", serde_json::json!(results));

@@ -25,12 +25,15 @@ pub fn report(arguments: &Arguments) -> i32 {
         Ok(folder) => folder,
         Err(error) => return fail(exit::USAGE, format!("{error:#}")),
     };
+    if let Some(lack) = folder.lacks_all() {
+        return fail(exit::USAGE, lack);
+    }
     if let Some(damage) = &folder.damage {
         say_aside!("stormglass: {damage}; the report shows what is readable");
     }
     let limits = Limits { time: arguments.budget.0, ..Limits::default() };
     let results = conclude::conclude(&folder.scenario, &folder.history, &[], &limits);
-    match folder.write_results(&results) {
+    match folder.write_reports(&results) {
         Ok(()) => {
             say_line!("{}", folder.path.join("report.html").display());
             exit::VALID

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::arguments::{Pair, cores, map, node_count, seed, subnet, time};
+use super::arguments::{Pair, cores, image, map, node_count, seed, subnet, time};
 use super::{exit, fail};
 use crate::checker::World;
 use crate::cluster::Role;
@@ -75,7 +75,7 @@ pub struct RunArguments {
     variant: Vec<VariantChoice>,
     /// An image instead of the catalogue's, repeatable: kvrocks=apache/kvrocks:2.10.1, or
     /// kvrocks=reference for a server of our own (docker)
-    #[arg(long, value_name = "SERVICE=IMAGE")]
+    #[arg(long, value_name = "SERVICE=IMAGE", value_parser = image)]
     image: Vec<Pair>,
     /// A field of the workload, repeatable: kvrocks.keys=3, or of a service's own configuration:
     /// config.kvrocks.migrate-type=redis-command. With `nemesis.` in front one of the nemeses:
@@ -208,6 +208,19 @@ impl RunArguments {
         }
     }
 
+    /// Results go into a folder, or one that can be made.
+    fn check_results(&self) -> Result<(), Broken> {
+        let there = self.results.ancestors().find(|path| path.exists());
+        match there.filter(|path| !path.is_dir()) {
+            None => Ok(()),
+            Some(file) => Err(Broken::usage(format!(
+                "--results {}: expected a folder, found the file `{}`; name another place",
+                self.results.display(),
+                file.display()
+            ))),
+        }
+    }
+
     /// Limits of containers decide what a run does, so its repetition needs them.
     fn container_limits(&self) -> Vec<String> {
         let mut arguments = Vec::new();
@@ -233,6 +246,7 @@ fn play_and_judge(arguments: &RunArguments) -> Result<i32, Broken> {
     if let Some(refusal) = arguments.refusal() {
         return Err(Broken::usage(refusal));
     }
+    arguments.check_results()?;
     let seed = arguments.seed.unwrap_or_else(random_seed);
     let mut scenario = Scenario::load(
         &arguments.workload,

@@ -12,7 +12,7 @@ use crate::cluster::{Applied, Role};
 use crate::duration::Span;
 use crate::history::History;
 use crate::nemesis::{FaultRecord, Pace, When};
-use crate::op::Nanos;
+use crate::op::{Nanos, SECOND};
 use crate::report::FaultSummary;
 use baseline::Baseline;
 use table::Phases;
@@ -32,10 +32,19 @@ pub struct NamedNemesis {
     pub when: Vec<When>,
     /// When the first of its faults begins, if that is up to the clock.
     pub first: Option<Span>,
+    /// When the record stops, if the run went on.
+    pub stopped: Option<Nanos>,
 }
 
 impl NamedNemesis {
     fn why_never_begun(&self) -> String {
+        if let Some(stopped) = self.stopped {
+            let begins = match (&self.when[..], self.first) {
+                ([], Some(first)) => format!(", and it begins at {first}"),
+                _ => String::new(),
+            };
+            return format!("the record stops at {:.1} s{begins}", stopped as f64 / SECOND as f64);
+        }
         match (&self.when[..], self.first) {
             ([], Some(first)) => {
                 format!("it begins at {first}, and the run was over by then; raise `time`")

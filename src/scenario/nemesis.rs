@@ -166,6 +166,11 @@ fn load_named(name: &str, overrides: &Overrides) -> Result<NemesisSpec, Scenario
 fn read(source: &Source) -> Result<NemesisSpec, YamlError> {
     let (origin, text) = (&source.origin, &source.text);
     let spec: NemesisSpec = super::yaml::parse(origin, text)?;
+    // To the parser nothing is a list without items. Whoever means that writes it.
+    if spec.faults.is_empty() && lists_nothing(origin, text)? {
+        let message = "expected a list of faults, found nothing; `faults: []` is no fault at all";
+        return Err(YamlError::field(origin, text, "faults", message));
+    }
     match spec.flaw() {
         Some((Some(position), (field, message))) => {
             Err(YamlError::in_item(origin, text, ("fault", position), field, &message))
@@ -173,6 +178,11 @@ fn read(source: &Source) -> Result<NemesisSpec, YamlError> {
         Some((None, (field, message))) => Err(YamlError::field(origin, text, field, &message)),
         None => Ok(spec),
     }
+}
+
+fn lists_nothing(origin: &str, text: &str) -> Result<bool, YamlError> {
+    let tree: serde_yaml::Value = super::yaml::parse(origin, text)?;
+    Ok(tree.get("faults").is_none_or(serde_yaml::Value::is_null))
 }
 
 #[cfg(test)]

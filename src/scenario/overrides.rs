@@ -39,7 +39,7 @@ pub enum ScenarioError {
     Set { set: String, message: String },
     #[error("--nodes {role}: this workload has no service `{role}`; it has {has}")]
     Nodes { role: String, has: String },
-    #[error("workload {workload}: field `expect`: {message}; `stormglass list variants` shows all")]
+    #[error("workload {workload}: field `expect`: {message}")]
     Expected { workload: String, message: String },
     #[error("--variant {choice}: {message}")]
     Variant { choice: String, message: String },
@@ -182,7 +182,7 @@ impl Overrides {
 
 /// A flaw of a workload; sound is it itself where only the command line is wrong, else another of its kind.
 fn flawed(entry: &Entry, error: YamlError) -> ScenarioError {
-    let is_kvrocks = entry.text.lines().any(|line| line.starts_with("kvrocks:"));
+    let is_kvrocks = entry.text.contains("kvrocks:");
     let sound = match (entry.origin.ends_with("(built in)"), is_kvrocks) {
         (true, _) => entry.name.as_str(),
         (false, true) => "kvrocks/register",

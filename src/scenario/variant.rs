@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::catalog::nearest;
-use crate::checker::{WantedVariant, World};
+use crate::checker::World;
 use crate::cluster::Role;
 use crate::reference::{ControllerVariant, NodeVariant};
 use crate::scenario::{ScenarioError, WorkloadSpec};
@@ -85,29 +85,6 @@ pub(super) fn resolve(
         }
     }
     Ok(chosen)
-}
-
-/// An expectation of a variant that nothing has could never be met.
-pub(super) fn check_expected(name: &str, workload: &WorkloadSpec) -> Result<(), ScenarioError> {
-    let all = known_variants();
-    let wanted = workload.expect.iter().filter_map(|item| item.variant.as_ref());
-    for (role, variant) in wanted.flat_map(WantedVariant::names) {
-        let of_role = |known: &&KnownVariant| role.is_none_or(|role| role == known.role.name());
-        let names: Vec<&str> = all.iter().filter(of_role).map(|known| known.name).collect();
-        if names.contains(&variant) {
-            continue;
-        }
-        let near = nearest(variant, names.iter().copied());
-        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        return Err(ScenarioError::Expected {
-            workload: name.to_owned(),
-            message: match role {
-                Some(role) => format!("{role} has no variant `{variant}`{near}"),
-                None => format!("there is no variant `{variant}`{near}"),
-            },
-        });
-    }
-    Ok(())
 }
 
 fn check(choice: &VariantChoice, workload: &WorkloadSpec, world: World) -> Result<Role, String> {

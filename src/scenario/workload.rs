@@ -105,6 +105,7 @@ impl WorkloadSpec {
             ("time", self.time),
             ("operation_timeout", self.operation_timeout),
             ("session_timeout", self.session_timeout),
+            ("recover_within", self.recover_within),
         ] {
             if span.nanos() == 0 {
                 return flaw(field, "expected more than 0s");
@@ -116,6 +117,15 @@ impl WorkloadSpec {
             let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let expected = format!("expected none or one of {}", names.join(", "));
             return flaw("anomaly", &format!("{expected}, found `{anomaly}`{near}"));
+        }
+        let idle = [Role::Kvrocks, Role::Controller].into_iter();
+        let idle = idle.filter(|role| self.services.get(role).is_some_and(|count| *count > 0));
+        if let (None, None, Some(role)) = (&self.kvrocks, &self.register, { idle }.next()) {
+            let message = format!(
+                "expected a client of `{role}`, found none; add a block such as `kvrocks: {{ data: \
+                 register }}`, or `register: {{}}` to work on ZooKeeper alone"
+            );
+            return flaw("services", &message);
         }
         let needed: &[Role] = match self.kvrocks {
             Some(_) => &[Role::Zookeeper, Role::Controller, Role::Kvrocks],

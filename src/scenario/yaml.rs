@@ -77,6 +77,9 @@ fn plain_types(message: &str) -> String {
         ("struct ", "fields: "),
     ];
     let Some((found, expected)) = message.rsplit_once("expected ") else { return message.into() };
+    if found.contains("invalid value: integer") && expected == "u32" {
+        return format!("{found}expected a whole number from 0 to {}", u32::MAX);
+    }
     match words.iter().find_map(|(kind, word)| Some((word, expected.strip_prefix(kind)?))) {
         Some((word, rest)) => format!("{found}expected {word}{rest}"),
         None => message.into(),

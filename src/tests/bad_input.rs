@@ -212,6 +212,58 @@ fn names_and_targets_that_are_not_there_suggest_near_ones() {
 }
 
 #[test]
+fn what_would_do_nothing_or_could_never_be_is_refused() {
+    let folder = Folder::new();
+    folder.write("nemesis/empty.yaml", "# Nothing.\nfaults:\n");
+    folder.write("nemesis/still.yaml", "# Nothing at all.\nfaults: []\n");
+    folder.write("file", "");
+    let services = "{ zookeeper: 3, controller: 2, kvrocks: 4 }";
+    let idle = SOUND.replace("{ zookeeper: 3 }", services);
+    folder.write("idle.yaml", idle.replace("register:\n  reads: barrier\n  keys: 5\n", ""));
+    let expects = |nemesis: &str| {
+        format!("{SOUND}expect:\n  - {{ nemesis: {nemesis}, anomaly: stale-read }}\n")
+    };
+    folder.write("nope.yaml", expects("nope"));
+    folder.write("aimed.yaml", expects("kill-leader"));
+    let cases = [
+        "zookeeper/register --nemesis empty",
+        "zookeeper/register --set recover_within=0s",
+        "idle.yaml",
+        "nope.yaml",
+        "kvrocks/register --set kvrocks.keys=99999999999",
+        "kvrocks/register --world docker --image kvrocks=Bad-Name",
+        "zookeeper/register --results file",
+        "zookeeper/register --results file/results",
+    ];
+    check(
+        &folder,
+        &cases,
+        expect![[r#"
+        zookeeper/register --nemesis empty
+          nemesis/empty.yaml:2: field `faults`: expected a list of faults, found nothing; `faults: []` is no fault at all; correct it, `stormglass describe kill` shows a sound nemesis
+        zookeeper/register --set recover_within=0s
+          workloads/zookeeper/register.yaml (built in) with --set recover_within=0s: field `recover_within`: expected more than 0s; correct it, `stormglass describe zookeeper/register` shows a sound workload
+        idle.yaml
+          idle.yaml:2: field `services`: expected a client of `kvrocks`, found none; add a block such as `kvrocks: { data: register }`, or `register: {}` to work on ZooKeeper alone; correct it, `stormglass describe kvrocks/register` shows a sound workload
+        nope.yaml
+          workload nope.yaml: field `expect`: there is no nemesis `nope`; did you mean `none`?; `stormglass list nemeses` shows all
+        kvrocks/register --set kvrocks.keys=99999999999
+          workloads/kvrocks/register.yaml (built in) with --set kvrocks.keys=99999999999: kvrocks.keys: invalid value: integer `99999999999`, expected a whole number from 0 to 4294967295; correct it, `stormglass describe kvrocks/register` shows a sound workload
+        kvrocks/register --world docker --image kvrocks=Bad-Name
+          invalid value 'kvrocks=Bad-Name' for '--image <SERVICE=IMAGE>': expected an image such as apache/kvrocks:2.10.1, its name in small letters and digits, found `Bad-Name`; `--help` shows what is expected
+        zookeeper/register --results file
+          --results file: expected a folder, found the file `file`; name another place
+        zookeeper/register --results file/results
+          --results file/results: expected a folder, found the file `file`; name another place
+    "#]],
+    );
+    for sound in ["zookeeper/register --nemesis still", "aimed.yaml"] {
+        let said = folder.run(&format!("run -q --seed 7 --time 8s {sound}"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+    }
+}
+
+#[test]
 fn flags_that_make_no_sense_are_named() {
     let cases = [
         "",
@@ -404,15 +456,13 @@ fn other_commands_refuse_as_well() {
 fn results_that_cannot_be_written_are_our_side_breaking() {
     let folder = Folder::new();
     let run = "run zookeeper/register --time 2s --quiet --results";
-    folder.write("file", "in the way");
     folder.write("taken/latest/file", "in the way");
     folder.write("inner/zookeeper/register/latest/file", "in the way");
     let mut said = String::new();
-    for results in ["file", "taken", "inner", "/proc/results"] {
+    for results in ["taken", "inner", "/proc/results"] {
         said += &refused(&folder, &format!("{run} {results}"), 3);
     }
     expect![[r#"
-        stormglass: cannot make the folder file/zookeeper/register: Not a directory (os error 20); something else has that name: move it away, or run in another folder
         stormglass: cannot link taken/latest: Is a directory (os error 21); something else has that name: move it away, or run in another folder
         stormglass: cannot link inner/zookeeper/register/latest: Is a directory (os error 21); something else has that name: move it away, or run in another folder
         stormglass: cannot make the folder /proc/results/zookeeper/register: No such file or directory (os error 2); check the path

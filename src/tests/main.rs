@@ -20,6 +20,7 @@ mod fixture;
 mod gate;
 mod golden;
 mod lint;
+mod output;
 mod page;
 mod planted_bugs;
 mod report;

@@ -26,27 +26,35 @@ struct Requests {
     refusal: Option<String>,
 }
 
-/// What is lacking, in words.
-pub(super) fn lacks(wanted: WantedChanges, history: &History) -> Vec<String> {
+/// What is lacking, in words; `too_short` says why nobody could ask, where there was no time to.
+pub(super) fn lacks(
+    wanted: WantedChanges,
+    history: &History,
+    too_short: Option<String>,
+) -> Vec<String> {
+    let idle = |needs: &str| match &too_short {
+        Some(why) => why.clone(),
+        None => format!("none was asked for, which needs {needs}"),
+    };
     let pairs = history.operations();
     let mut lacks = Vec::new();
     match wanted {
         WantedChanges::None => {}
         WantedChanges::Each { migration, failover } => {
             if migration && !is_migrating_anywhere(&pairs) {
-                lacks.extend(requests(&pairs, &["migrate"]).lack(
-                    "no migration began",
-                    "operators (`operators.each`) and 2 shards or more",
-                ));
+                let needs = "operators (`operators.each`) and 2 shards or more";
+                let requests = requests(&pairs, &["migrate"]);
+                lacks.extend(requests.lack("no migration began", &idle(needs)));
             }
             if failover {
                 let requests = requests(&pairs, &["failover"]);
-                lacks.extend(requests.lack("no failover happened", OPERATORS));
+                lacks.extend(requests.lack("no failover happened", &idle(OPERATORS)));
             }
         }
         WantedChanges::Any => {
             let all = ["migrate", "failover", "create-namespace", "delete-namespace"];
-            lacks.extend(requests(&pairs, &all).lack("no change was acknowledged", OPERATORS));
+            let requests = requests(&pairs, &all);
+            lacks.extend(requests.lack("no change was acknowledged", &idle(OPERATORS)));
         }
     }
     lacks
@@ -76,7 +84,7 @@ fn requests(pairs: &[(&Event, Option<&Event>)], kinds: &[&str]) -> Requests {
 }
 
 impl Requests {
-    fn lack(&self, what: &str, needs: &str) -> Option<String> {
+    fn lack(&self, what: &str, idle: &str) -> Option<String> {
         let refusal = match &self.refusal {
             Some(refusal) => {
                 format!(" (the first: {})", refusal.chars().take(200).collect::<String>())
@@ -85,7 +93,7 @@ impl Requests {
         };
         match (self.accepted, self.asked) {
             (1.., _) => None,
-            (0, 0) => Some(format!("{what}: none was asked for, which needs {needs}")),
+            (0, 0) => Some(format!("{what}: {idle}")),
             (0, 1) => Some(format!("{what}: the only request was not accepted{refusal}")),
             (0, asked) => Some(format!("{what}: none of {asked} requests was accepted{refusal}")),
         }
@@ -102,7 +110,7 @@ mod tests {
     const BOTH: WantedChanges = WantedChanges::Each { migration: true, failover: true };
 
     fn check(wanted: WantedChanges, text: &str, expected: Expect) {
-        expected.assert_eq(&lacks(wanted, &history(text)).join("\n"));
+        expected.assert_eq(&lacks(wanted, &history(text), None).join("\n"));
     }
 
     #[test]

@@ -46,14 +46,75 @@ fn a_history_cut_short_is_refused_and_can_be_judged_as_far_as_it_goes() {
         assert_eq!(file, said);
         let tolerated = folder.run("check run --tolerate-tail");
         // What is there holds, but the run's end is not among it.
-        let end = if missing > 300 { Some(2) } else { tolerated.code };
-        assert!(matches!(tolerated.code, Some(0 | 2)) && tolerated.code == end, "{tolerated:?}");
+        let is_stopped = tolerated.out.contains("  the record stops at ");
+        assert!(is_stopped || missing <= 300, "{tolerated:?}");
+        assert_eq!(tolerated.code, Some(if is_stopped { 2 } else { 0 }), "{tolerated:?}");
         let model = format!("check {PACKED} --model cas-register --tolerate-tail");
         assert_eq!(folder.run(&model).code, Some(0));
     }
+    for kept in [0, 3] {
+        folder.write(PACKED, &bytes[..kept]);
+        for arguments in ["check run", "check run --tolerate-tail", "report run"] {
+            let said = refused(&folder, arguments, 64);
+            assert!(said.contains("run/history.jsonl.zst: "), "{said}");
+        }
+    }
+}
+
+/// The events before the first that this holds for, packed.
+fn before(lines: &[String], is_end: impl Fn(&str) -> bool) -> Vec<u8> {
+    let end = lines.iter().position(|line| is_end(line)).expect("such an event");
+    pack(&lines[..end])
+}
+
+#[test]
+fn a_record_that_stops_before_its_run_claims_nothing_of_what_came_later() {
+    let folder = Folder::new();
+    let run =
+        "run zookeeper/register-local-reads --nemesis partition-halves --time 30s --seed 7 -q";
+    assert_eq!(folder.run(run).code, Some(0));
+    std::fs::rename(folder.path(&folder.results()), folder.path("run")).expect("moved");
+    let lines = unpack(&std::fs::read(folder.path(PACKED)).expect("a history"));
+    let is_down = |line: &str| line.contains(r#""phase":"down""#);
+    let is_begin = |line: &str| line.contains(r#""step":"begin""#);
+
+    folder.write(PACKED, before(&lines, is_begin));
+    let early = folder.run("check run");
+    assert_eq!((early.code, early.err.as_str()), (Some(2), ""), "{early:?}");
+    let told: Vec<&str> = early.out.lines().take(2).collect();
+    assert_eq!(told[0], "Unknown  (exit code 2)");
+    assert!(
+        told[1].contains("s in phase main: the run did not end; nothing was found"),
+        "{told:?}"
+    );
+    for claim in ["expected", "the run was over"] {
+        assert!(!early.out.contains(claim), "{claim}: {}", early.out);
+    }
+    assert!(early.out.contains("Never began: the record stops at "), "{}", early.out);
+
+    folder.write(PACKED, before(&lines, is_down));
+    let found = folder.run("check run");
+    assert!(
+        found.out.starts_with("Invalid (expected)  (exit code 0)\n  the record stops at "),
+        "{found:?}"
+    );
+    assert_eq!(found.code, Some(0));
+}
+
+#[test]
+fn a_report_is_written_again_alone_and_an_old_one_outlives_a_lost_history() {
+    let (folder, _) = recorded();
+    for name in ["results.json", "schedule.yaml", "repro.txt"] {
+        folder.write(&format!("run/{name}"), "edited");
+    }
+    folder.write("run/report.html", "");
+    assert_eq!(folder.run("report run").code, Some(0));
+    assert!(folder.read("run/report.html").len() > 1000, "written again");
+    for name in ["results.json", "schedule.yaml", "repro.txt"] {
+        assert_eq!(folder.read(&format!("run/{name}")), "edited", "{name}");
+    }
     folder.write(PACKED, b"");
-    let nothing = folder.run("check run");
-    assert_eq!(nothing.code, Some(2), "{nothing:?}");
+    refused(&folder, "report run", 64);
 }
 
 #[test]
