@@ -1,5 +1,6 @@
 //! What each command says, leaves and returns. The docker world has its own files.
 
+use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
 
 use expect_test::expect;
@@ -378,6 +379,14 @@ fn histories_are_judged_in_every_form() {
 /// Starts an endless run and waits until its history has something in it.
 fn endless(folder: &Folder) -> std::process::Child {
     let mut command = folder.command("run zookeeper/register --time 100h --seed 7");
+    // Whoever started these tests may ignore SIGHUP, as `nohup` does, and so would what they start.
+    // SAFETY: one call that is allowed between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_DFL);
+            Ok(())
+        });
+    }
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
     let history = folder.path("results/latest/history.jsonl.zst");
     while !std::fs::metadata(&history).is_ok_and(|metadata| metadata.len() > 10_000) {
