@@ -6,6 +6,7 @@ mod slots;
 mod tests;
 
 use super::KvrocksChecks;
+use super::answers::Pair;
 use super::evidence::Evidence;
 use super::wording::{counted, finding, milliseconds, seconds};
 use crate::checker::{Budget, Checker, Finding, Verdict};
@@ -32,16 +33,23 @@ pub(super) struct StuckMigrations {
     pub checks: KvrocksChecks,
 }
 
-/// `Err` of what can be said where there was no heal.
-fn settling(checks: &KvrocksChecks, evidence: &Evidence, name: &str) -> Result<Settling, Finding> {
+/// Judges what came after the heal, where there was one.
+fn judged(
+    checks: &KvrocksChecks,
+    history: &History,
+    name: &str,
+    judge: impl FnOnce(&[Pair], &Evidence, Settling) -> Finding,
+) -> Finding {
+    let pairs = history.operations();
+    let evidence = Evidence::of(history, &pairs, &checks.shards);
     let within = checks.bounds.settle_within;
     match evidence.phases.start(Phase::Recover) {
-        Some(mark) => Ok(Settling { healed: mark.time, within }),
+        Some(mark) => judge(&pairs, &evidence, Settling { healed: mark.time, within }),
         None if evidence.phases.is_foreign() => {
             let why = "not judged: the history marks no phases".to_owned();
-            Err(finding(name, why, Vec::new(), []))
+            finding(name, why, Vec::new(), [])
         }
-        None => Err(unknown(finding(name, "the run never reached recover".into(), Vec::new(), []))),
+        None => unknown(finding(name, "the run never reached recover".into(), Vec::new(), [])),
     }
 }
 
@@ -56,37 +64,34 @@ impl Checker for StuckSlots {
     }
 
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {
-        let pairs = history.operations();
-        let evidence = Evidence::of(history, &pairs, &self.checks.shards);
-        let settling = match settling(&self.checks, &evidence, self.name()) {
-            Ok(settling) => settling,
-            Err(finding) => return finding,
-        };
-        let slots = slots::after_heal(&pairs, settling);
-        let longest = slots.values().map(slots::Slot::longest).max().unwrap_or(0);
-        let anomalies = slots.iter().filter_map(|(slot, told)| told.anomaly(*slot, settling));
-        let anomalies: Vec<_> = anomalies.collect();
-        let unserved = slots.iter().filter(|(_, told)| told.is_unserved());
-        let unserved: Vec<String> = unserved.map(|(slot, _)| slot.to_string()).collect();
-        let mut why = format!(
-            "{} asked for after the heal, none refused for longer than {} ms",
-            counted(slots.len(), "slot"),
-            milliseconds(longest)
-        );
-        let is_open = anomalies.is_empty() && !unserved.is_empty();
-        if !anomalies.is_empty() {
-            why = anomalies[0].summary.clone();
-        } else if is_open {
-            let end = history.events().iter().map(|event| event.time).max().unwrap_or(0);
-            let watched = seconds(end.saturating_sub(settling.healed));
-            let slots = unserved.join(", ");
-            why = format!(
-                "the run ended {watched} after the heal, and so far nobody had served slot {slots}"
+        judged(&self.checks, history, self.name(), |pairs, _, settling| {
+            let slots = slots::after_heal(pairs, settling);
+            let longest = slots.values().map(slots::Slot::longest).max().unwrap_or(0);
+            let anomalies = slots.iter().filter_map(|(slot, told)| told.anomaly(*slot, settling));
+            let anomalies: Vec<_> = anomalies.collect();
+            let unserved = slots.iter().filter(|(_, told)| told.is_unserved());
+            let unserved: Vec<String> = unserved.map(|(slot, _)| slot.to_string()).collect();
+            let mut why = format!(
+                "{} asked for after the heal, none refused for longer than {} ms",
+                counted(slots.len(), "slot"),
+                milliseconds(longest)
             );
-        }
-        let figures = [("slots", slots.len() as f64), ("worst-refused-ms", milliseconds(longest))];
-        let finding = finding(self.name(), why, anomalies, figures);
-        if is_open { unknown(finding) } else { finding }
+            let is_open = anomalies.is_empty() && !unserved.is_empty();
+            if !anomalies.is_empty() {
+                why = anomalies[0].summary.clone();
+            } else if is_open {
+                let end = history.events().iter().map(|event| event.time).max().unwrap_or(0);
+                let watched = seconds(end.saturating_sub(settling.healed));
+                let slots = unserved.join(", ");
+                why = format!(
+                    "the run ended {watched} after the heal, and so far nobody had served slot {slots}"
+                );
+            }
+            let figures =
+                [("slots", slots.len() as f64), ("worst-refused-ms", milliseconds(longest))];
+            let finding = finding(self.name(), why, anomalies, figures);
+            if is_open { unknown(finding) } else { finding }
+        })
     }
 }
 
@@ -96,27 +101,23 @@ impl Checker for StuckMigrations {
     }
 
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {
-        let pairs = history.operations();
-        let evidence = Evidence::of(history, &pairs, &self.checks.shards);
-        let settling = match settling(&self.checks, &evidence, self.name()) {
-            Ok(settling) => settling,
-            Err(finding) => return finding,
-        };
-        let told = migrations::at_the_end(&evidence, settling);
-        let figures =
-            [("migrations", told.accepted as f64), ("stuck", told.anomalies.len() as f64)];
-        let is_open = told.anomalies.is_empty() && told.open.is_some();
-        let why = match (told.anomalies.first(), told.open) {
-            (Some(anomaly), _) => anomaly.summary.clone(),
-            (None, Some(open)) => open,
-            (None, None) => {
-                format!(
-                    "{} accepted, none under way at the end",
-                    counted(told.accepted, "migration")
-                )
-            }
-        };
-        let finding = finding(self.name(), why, told.anomalies, figures);
-        if is_open { unknown(finding) } else { finding }
+        judged(&self.checks, history, self.name(), |_, evidence, settling| {
+            let told = migrations::at_the_end(evidence, settling);
+            let figures =
+                [("migrations", told.accepted as f64), ("stuck", told.anomalies.len() as f64)];
+            let is_open = told.anomalies.is_empty() && told.open.is_some();
+            let why = match (told.anomalies.first(), told.open) {
+                (Some(anomaly), _) => anomaly.summary.clone(),
+                (None, Some(open)) => open,
+                (None, None) => {
+                    format!(
+                        "{} accepted, none under way at the end",
+                        counted(told.accepted, "migration")
+                    )
+                }
+            };
+            let finding = finding(self.name(), why, told.anomalies, figures);
+            if is_open { unknown(finding) } else { finding }
+        })
     }
 }
