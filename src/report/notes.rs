@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 
 use super::{Results, words};
 use crate::checker::Finding;
-
-/// As `images` names a server of our own.
-const OWN: &str = "reference";
+use crate::scenario::REFERENCE;
 
 pub(super) fn notes(results: &Results) -> Vec<String> {
     stand_ins(&results.images).into_iter().chain(permitted(&results.checkers)).collect()
 }
 
 fn stand_ins(images: &BTreeMap<String, String>) -> Option<String> {
-    let own = images.iter().filter(|(_, image)| image.as_str() == OWN);
+    let own = images.iter().filter(|(_, image)| image.as_str() == REFERENCE);
     let own: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
     (!own.is_empty())
         .then(|| format!("{}: our own reference servers, not the real ones", own.join(" and ")))

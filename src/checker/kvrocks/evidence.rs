@@ -36,6 +36,7 @@ pub(in crate::checker) struct Evidence {
     /// In order of invocation; without those that surely did not happen.
     pub migrations: Vec<Migration>,
     pub promotions: Promotions,
+    pub calm: Calm,
     ownership: Ownership,
 }
 
@@ -61,7 +62,7 @@ impl Evidence {
         });
         let ownership = Ownership::of(&shards, &views, &told);
         let phases = Phases::of(history);
-        Evidence { shards, phases, views, told, migrations, promotions, ownership }
+        Evidence { shards, phases, views, told, migrations, promotions, calm, ownership }
     }
 
     /// The shard that owned the slot under this version of the topology, where that is known.

@@ -21,7 +21,8 @@ use super::wording::{counted, figures, milliseconds};
 use crate::checker::{Budget, Checker, Finding, Verdict};
 use crate::history::History;
 use crate::op::Nanos;
-use excuse::{Acquittal, Blame, Excuses};
+pub(super) use excuse::Blame;
+use excuse::{Acquittal, Excuses};
 pub(super) use gone::Gone;
 
 /// Demands that no acknowledged write is lost but by a failover.

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::KvrocksChecks;
 use super::answers::Answer;
 use super::evidence::Evidence;
+use super::lost::losses;
 use super::wording::{counted, finding};
 use crate::checker::{Anomaly, Budget, Checker, Finding};
 use crate::history::History;
@@ -66,11 +67,12 @@ impl Checker for SingleWriter {
         violations.sort_by_key(|violation| violation.shown());
         let violated = violations.len();
         violations.truncate(EXPLAINED);
+        // Losses only go into stories.
+        let losses = (violated > 0).then(|| losses(&pairs, &evidence, &self.checks)).flatten();
+        let blamed = losses.map_or(Vec::new(), |losses| losses.blamed);
         let anomalies: Vec<Anomaly> = violations
             .iter()
-            .map(|violation| {
-                story::tell(violation, &slots[&violation.slot], &evidence, &pairs, &self.checks)
-            })
+            .map(|violation| story::tell(violation, &slots[&violation.slot], &evidence, &blamed))
             .collect();
         let why = why(slots.len(), judged, violated, writes.len() - judged);
         let figures = [

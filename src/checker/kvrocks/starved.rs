@@ -7,7 +7,7 @@ mod reigns;
 mod tests;
 
 use super::KvrocksChecks;
-use super::evidence::{Calm, Evidence};
+use super::evidence::Evidence;
 use super::wording::{bounded, counted, finding, milliseconds, seconds};
 use crate::checker::{Anomaly, Budget, Checker, Finding};
 use crate::history::History;
@@ -39,8 +39,7 @@ impl Checker for StarvedFailover {
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {
         let pairs = history.operations();
         let evidence = Evidence::of(history, &pairs, &self.checks.shards);
-        let calm = Calm::of(history);
-        let reigns = reigns(history, &calm);
+        let reigns = reigns(history, &evidence.calm);
         let bound = self.checks.bounds.failover_within;
         let deaths: Vec<Death> = deaths(history, &self.checks.shards)
             .iter()
@@ -49,7 +48,7 @@ impl Checker for StarvedFailover {
         let long: Vec<_> = deaths.iter().filter(|death| death.until - death.from > bound).collect();
         let (mut anomalies, mut excuses, mut longest) = (Vec::new(), Vec::new(), 0);
         for death in &long {
-            match self.outcome(death, &pairs, &evidence, &calm, &reigns) {
+            match self.outcome(death, &pairs, &evidence, &reigns) {
                 Outcome::Excused(why) => excuses.push(format!("{}: {why}", death.master)),
                 Outcome::Starved(reigns) => {
                     longest = longest.max(death.until - death.from);
@@ -85,7 +84,6 @@ impl StarvedFailover {
         death: &Death,
         pairs: &[super::answers::Pair],
         evidence: &Evidence,
-        calm: &Calm,
         reigns: &[Reign],
     ) -> Outcome {
         let Death { master, shard, from, until, .. } = death;
@@ -99,7 +97,7 @@ impl StarvedFailover {
             **node != *master
                 && !evidence.views.data.iter().any(dead)
                 && !death.dead_besides.contains(*node)
-                && !calm.is_shaken(|place| place == *node, *from, *until)
+                && !evidence.calm.is_shaken(|place| place == *node, *from, *until)
         };
         if !own.iter().any(|node| stood_by(&node)) {
             return excuse("no replica stood by untouched");
@@ -109,7 +107,7 @@ impl StarvedFailover {
                 "its shard was empty, and an empty replica (sequence 0) is never promoted",
             );
         }
-        if calm.is_shaken(|place| role_of(place) == "zookeeper", *from, *until) {
+        if evidence.calm.is_shaken(|place| role_of(place) == "zookeeper", *from, *until) {
             return excuse("ZooKeeper was struck as well");
         }
         let led: Vec<Reign> =

@@ -8,10 +8,9 @@ use std::collections::BTreeSet;
 
 use super::{Side, Violation};
 use crate::checker::Anomaly;
-use crate::checker::kvrocks::KvrocksChecks;
-use crate::checker::kvrocks::answers::{Answer, Pair};
+use crate::checker::kvrocks::answers::Answer;
 use crate::checker::kvrocks::evidence::Evidence;
-use crate::checker::kvrocks::lost::{Gone, losses};
+use crate::checker::kvrocks::lost::{Blame, Gone};
 use crate::checker::kvrocks::wording::{bounded, counted, line, seconds, times};
 use crate::op::{Nanos, NodeName};
 use afterlife::Afterlife;
@@ -45,16 +44,14 @@ pub(super) fn tell(
     violation: &Violation,
     writes: &[Answer],
     evidence: &Evidence,
-    pairs: &[Pair],
-    checks: &KvrocksChecks,
+    blamed: &[(Gone, Blame)],
 ) -> Anomaly {
     let mut episode = Episode::of(violation, writes, evidence);
     let afterlife = Afterlife::of(violation, &episode, writes, evidence);
     if let Some(afterlife) = &afterlife {
         (episode.from, episode.to) = (afterlife.from, afterlife.to);
     }
-    let losses = losses(pairs, evidence, checks).unwrap_or_default();
-    let gone = losses.blamed.iter().map(|(gone, _)| gone);
+    let gone = blamed.iter().map(|(gone, _)| gone);
     let lost: Vec<&Gone> = gone.filter(|gone| episode.holds(violation.slot, &gone.write)).collect();
     let told = Told {
         lost: lost.len(),
