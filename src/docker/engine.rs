@@ -198,10 +198,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_closed_port_is_unreachable() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = format!("tcp://{}", listener.local_addr().expect("an address"));
-        drop(listener);
+        let (_bound, address) = bound_but_closed();
+        let address = format!("tcp://{address}");
         assert!(error_at(&address).await.starts_with("no Docker engine answers at tcp://"));
+    }
+
+    /// A port that stays ours, and at which nobody listens: a listener that is dropped may live on for a
+    /// moment in a child that another test forked.
+    fn bound_but_closed() -> (socket2::Socket, std::net::SocketAddr) {
+        use socket2::{Domain, Socket, Type};
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        let any_port = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+        socket.bind(&any_port.into()).expect("a free port");
+        let address = socket.local_addr().expect("an address").as_socket().expect("of IP");
+        (socket, address)
     }
 
     #[tokio::test]

@@ -1,10 +1,11 @@
 //! Engines that are not there or not for us. None is needed.
 
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 
 use expect_test::expect;
+use socket2::{Domain, Socket, Type};
 
 use super::{assert_paragraph, refused};
 use crate::binary::Folder;
@@ -30,9 +31,11 @@ fn a_socket_that_is_not_there_is_named() {
 
 #[test]
 fn a_port_nobody_listens_on_is_named() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("an address").port();
-    drop(listener);
+    // Bound, and nobody listens.
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    socket.bind(&any_port.into()).expect("a free port");
+    let port = socket.local_addr().expect("an address").as_socket().expect("of IP").port();
     let folder = Folder::new().with("DOCKER_HOST", &format!("tcp://127.0.0.1:{port}"));
     for command in COMMANDS {
         let said = refused(&folder, command, 3).replace(&port.to_string(), "[port]");
