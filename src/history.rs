@@ -1,6 +1,7 @@
 //! A history: the events of a run in the order seen, and its forms: JSON lines (packed or plain),
 //! Jepsen's EDN and text. Pure: bytes in, bytes out.
 
+mod datum;
 mod edn;
 mod frames;
 mod integrity;
@@ -9,6 +10,7 @@ mod op_map;
 mod read;
 mod text;
 
+pub use datum::{Datum, Items};
 pub use edn::{Keys, write_edn};
 pub use frames::{Damage, FrameEncoder, FrameError};
 pub use integrity::{Flaw, FlawKind};

@@ -92,7 +92,14 @@ fn told(name: &str, overall: Gap, nodes: &BTreeMap<NodeName, Longest>) -> Findin
     if let Some((node, longest)) = worst {
         why += &format!(" overall, {} on {node}", seconds(longest.gap));
     }
-    Finding { name: name.to_owned(), verdict: Verdict::Valid, why, anomalies: Vec::new(), figures }
+    Finding {
+        name: name.to_owned(),
+        verdict: Verdict::Valid,
+        why,
+        anomalies: Vec::new(),
+        figures,
+        consistency: None,
+    }
 }
 
 fn seconds(gap: Gap) -> String {

@@ -17,6 +17,9 @@ pub struct Composed {
 pub fn compose(history: &History, checkers: &mut [Box<dyn Checker>], budget: &Budget) -> Composed {
     let form = WellFormed.finish(history, budget);
     let usable = form.verdict == Verdict::Valid;
+    if usable {
+        take_in(history, checkers);
+    }
     let mut findings = vec![form];
     for checker in checkers.iter_mut().filter(|checker| checker.name() != "well-formed") {
         findings.push(match usable {
@@ -28,6 +31,19 @@ pub fn compose(history: &History, checkers: &mut [Box<dyn Checker>], budget: &Bu
     Composed { verdict, findings }
 }
 
+/// One pass for all that work from the events alone.
+fn take_in(history: &History, checkers: &mut [Box<dyn Checker>]) {
+    let mut streaming: Vec<_> = checkers.iter_mut().filter(|checker| checker.streams()).collect();
+    if streaming.is_empty() {
+        return;
+    }
+    for event in history.events() {
+        for checker in &mut streaming {
+            checker.observe(event);
+        }
+    }
+}
+
 fn not_run(name: &str) -> Finding {
     Finding {
         name: name.to_owned(),
@@ -35,6 +51,7 @@ fn not_run(name: &str) -> Finding {
         why: "not checked: the history is not well-formed".to_owned(),
         anomalies: Vec::new(),
         figures: Default::default(),
+        consistency: None,
     }
 }
 

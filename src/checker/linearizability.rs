@@ -180,6 +180,7 @@ impl Checker for Linearizability {
             why: tally.told(&keys),
             anomalies: self.explain(&keys, &rulings, &limits),
             figures: tally.figures(&keys),
+            consistency: None,
         }
     }
 }

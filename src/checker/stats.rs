@@ -149,7 +149,14 @@ fn finding(name: &str, counts: &BTreeMap<String, OpCounts>, lacks: &[String]) ->
     let figures = [("ok", ok), ("fail", fail), ("info", info)]
         .map(|(figure, count)| (figure.to_owned(), count as f64))
         .into();
-    Finding { name: name.to_owned(), verdict, why, anomalies: Vec::new(), figures }
+    Finding {
+        name: name.to_owned(),
+        verdict,
+        why,
+        anomalies: Vec::new(),
+        figures,
+        consistency: None,
+    }
 }
 
 #[cfg(test)]

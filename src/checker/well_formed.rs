@@ -79,6 +79,7 @@ impl Checker for WellFormed {
             why: told(&found, history.len()),
             anomalies: Vec::new(),
             figures: [("events".to_owned(), history.len() as f64)].into(),
+            consistency: None,
         }
     }
 }

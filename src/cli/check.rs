@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{exit, fail};
-use crate::checker::{Finding, Model, Verdict};
+use crate::checker::{Finding, MODELS, ModelKind, ModelOptions, Verdict};
 use crate::conclude::{self, Limits};
 use crate::duration::Span;
 use crate::results_folder::{ResultsFolder, read_history};
@@ -67,11 +67,11 @@ fn check_folder(arguments: &Arguments, limits: &Limits) -> i32 {
 }
 
 fn check_file(arguments: &Arguments, limits: &Limits) -> i32 {
-    let model = match arguments.model.as_deref().map(Model::by_name) {
+    let model = match arguments.model.as_deref().map(ModelKind::by_name) {
         Some(Ok(model)) => model,
         Some(Err(error)) => return fail(exit::USAGE, error),
         None => {
-            let names = Model::NAMES.join(", ");
+            let names = MODELS.iter().map(|model| model.name).collect::<Vec<_>>().join(", ");
             let path = arguments.path.display();
             return fail(
                 exit::USAGE,
@@ -92,7 +92,11 @@ fn check_file(arguments: &Arguments, limits: &Limits) -> i32 {
             "stormglass: {path}: {flaw}; no run of ours records that, it is judged as it stands"
         );
     }
-    let findings = conclude::check(&read.history, &mut model.checkers(), limits);
+    let mut checkers = match (model.checkers)(&ModelOptions::default()) {
+        Ok(checkers) => checkers,
+        Err(error) => return fail(exit::USAGE, error),
+    };
+    let findings = conclude::check(&read.history, &mut checkers, limits);
     print_findings(&findings, arguments.json);
     match findings.iter().map(|finding| finding.verdict).max() {
         Some(Verdict::Invalid) => exit::INVALID,

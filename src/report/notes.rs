@@ -48,6 +48,7 @@ mod tests {
             why: String::new(),
             anomalies: Vec::new(),
             figures: [(figure.to_owned(), count)].into(),
+            consistency: None,
         }
     }
 

@@ -137,6 +137,7 @@ pub fn split_brain() -> Run {
         why: "1,204 acknowledged writes in 3 slots: one slot had two writers".into(),
         anomalies: vec![anomaly],
         figures: BTreeMap::from([("slots".into(), 3.0), ("lost".into(), 44.0)]),
+        consistency: None,
     });
     Run { results, history, scenario: scenario(&PLAIN), environment: environment() }
 }
@@ -245,6 +246,7 @@ fn checkers(anomalies: Vec<Anomaly>, history: &History) -> Vec<Finding> {
             why: "8 keys searched to the end, decided by zones and a search.".into(),
             anomalies,
             figures: figures(&[("keys", 8.0), ("operations", operations), ("searched", 52_318.0)]),
+            consistency: None,
         },
         Finding {
             name: "recovery".into(),
@@ -252,6 +254,7 @@ fn checkers(anomalies: Vec<Anomaly>, history: &History) -> Vec<Finding> {
             why: "Every client had an ok within 60 s of the heal.".into(),
             anomalies: Vec::new(),
             figures: figures(&[("slowest-recovery-ms", 412.0), ("clients", 30.0)]),
+            consistency: None,
         },
     ]
 }

@@ -25,6 +25,7 @@ fn finding(verdict: Verdict, kinds: &[&str]) -> Finding {
         why: "because".to_owned(),
         anomalies: kinds.iter().map(|kind| anomaly(kind)).collect(),
         figures: BTreeMap::new(),
+        consistency: None,
     }
 }
 

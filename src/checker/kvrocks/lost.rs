@@ -156,6 +156,7 @@ impl Checker for LostWrites {
                 why: "the run never came to its final reads".to_owned(),
                 anomalies: Vec::new(),
                 figures: figures([]),
+                consistency: None,
             };
         };
         let nothing_read = losses.keys == 0 && losses.unjudged > 0;
@@ -177,6 +178,7 @@ impl Checker for LostWrites {
                 ("permitted-lost-window-ms", milliseconds(losses.window)),
                 ("unjudged-keys", losses.unjudged as f64),
             ]),
+            consistency: None,
         }
     }
 }

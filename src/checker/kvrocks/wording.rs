@@ -77,5 +77,12 @@ pub(super) fn finding<const N: usize>(
         true => crate::checker::Verdict::Valid,
         false => crate::checker::Verdict::Invalid,
     };
-    Finding { name: name.to_owned(), verdict, why, anomalies, figures: figures(told) }
+    Finding {
+        name: name.to_owned(),
+        verdict,
+        why,
+        anomalies,
+        figures: figures(told),
+        consistency: None,
+    }
 }

@@ -9,7 +9,6 @@ mod terms;
 mod told;
 
 use super::*;
-use crate::checker::Model;
 
 const UNLIMITED: Limits<'static> =
     Limits { exhausted: &|| false, memory: 1 << 30, steps: u64::MAX };

@@ -132,7 +132,7 @@ impl Found {
         let mut anomalies: Vec<Anomaly> =
             breaches.filter_map(|(kind, breaches)| breaches.anomaly(kind, &permitted)).collect();
         anomalies.sort_by_key(|anomaly| anomaly.from);
-        Finding { name: name.to_owned(), verdict, why, anomalies, figures }
+        Finding { name: name.to_owned(), verdict, why, anomalies, figures, consistency: None }
     }
 
     fn why(&self, contradictions: usize) -> String {
