@@ -62,6 +62,11 @@ impl Graph {
         (self.targets[edge as usize], self.kinds[edge as usize])
     }
 
+    /// Where the edges out of each node begin, where they lead to, and what they say.
+    pub fn rows(&self) -> (&[u32], &[u32], &[u8]) {
+        (&self.offsets, &self.targets, &self.kinds)
+    }
+
     pub fn is_txn(&self, node: u32) -> bool {
         node < self.txns
     }
