@@ -9,4 +9,6 @@ mod cycles;
 mod explain;
 mod graph;
 mod judgement;
+mod rw_register;
 mod table;
+mod weak;
