@@ -2,6 +2,7 @@
 
 mod options;
 mod register;
+mod takes;
 
 pub use options::ModelOptions;
 pub use register::RegisterModel;
@@ -15,6 +16,12 @@ pub struct ModelKind {
     pub what: &'static str,
     /// Its checkers under these options; an error names the option and what was expected.
     pub checkers: fn(&ModelOptions) -> Result<Vec<Box<dyn Checker>>, String>,
+}
+
+impl std::fmt::Debug for ModelKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// Every model, in the order of `stormglass list models`.
