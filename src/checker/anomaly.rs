@@ -116,6 +116,23 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "replica-divergence",
         "in the end nodes of one shard hold different values, and nothing is written any more",
     ),
+    kind("forgotten-write", "a transaction wrote a register and then read something else there"),
+    kind(
+        "session-cycle",
+        "transactions read from each other in a circle, if each process did its own in order",
+    ),
+    kind(
+        "non-monotonic-read",
+        "a transaction read from another, and then something older than what that one wrote",
+    ),
+    kind(
+        "fractured-read",
+        "a transaction saw one write of another, or of its own process before, and missed a second",
+    ),
+    kind(
+        "causality-violation",
+        "a transaction missed a write that had happened before it, by processes and reads",
+    ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
 ];
 

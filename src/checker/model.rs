@@ -8,6 +8,7 @@ pub use options::ModelOptions;
 pub use register::RegisterModel;
 
 use crate::checker::Checker;
+use crate::checker::txn::RW_REGISTER;
 
 /// The checkers of a model, or what is wrong with its options.
 pub type Made = Result<Vec<Box<dyn Checker>>, String>;
@@ -28,7 +29,7 @@ impl std::fmt::Debug for ModelKind {
 }
 
 /// Every model, in the order of `stormglass list models`.
-pub const MODELS: &[ModelKind] = &[register::REGISTER, register::CAS_REGISTER];
+pub const MODELS: &[ModelKind] = &[register::REGISTER, register::CAS_REGISTER, RW_REGISTER];
 
 /// No model has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

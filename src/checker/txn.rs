@@ -12,3 +12,5 @@ mod judgement;
 mod rw_register;
 mod table;
 mod weak;
+
+pub(crate) use rw_register::RW_REGISTER;
