@@ -9,4 +9,7 @@ mod cycles;
 mod explain;
 mod graph;
 mod judgement;
+mod list_append;
 mod table;
+
+pub use list_append::LIST_APPEND;
