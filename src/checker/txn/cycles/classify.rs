@@ -19,7 +19,7 @@ const TRIED: usize = 32;
 const LARGE: usize = 64;
 
 /// How many nodes may be visited to count anti-dependencies once a cycle was found.
-const COUNTING: u64 = 200_000_000;
+const COUNTING: u64 = 20_000_000;
 
 /// Searches one component.
 pub struct Classifier<'a> {
