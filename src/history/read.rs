@@ -5,6 +5,7 @@ mod collect;
 mod lines;
 mod maps;
 mod output;
+mod sessions;
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -37,6 +38,10 @@ pub enum Format {
     Edn,
     /// `history.txt`, or a log with its lines.
     Text,
+    /// AWDIT's lines of sessions, `w key value`.
+    Sessions,
+    /// Plume's and IsoVista's lines, `w(key,value,session,transaction)`.
+    Plume,
 }
 
 /// How a history is to be read.
@@ -78,8 +83,8 @@ pub enum ReadError {
     #[error("cannot read {name}: {why}")]
     Io { name: String, why: String },
     #[error(
-        "{name}: not a history: expected `history.jsonl.zst`, JSON lines, or Jepsen's `history.edn` \
-         or `history.txt`, found {found}"
+        "{name}: not a history: expected `history.jsonl.zst`, JSON lines, Jepsen's `history.edn` or \
+         `history.txt`, or lines of sessions, found {found}"
     )]
     Unknown { name: String, found: String },
 }
@@ -192,6 +197,7 @@ fn read_all<R: Read>(
     match output.format {
         Format::Edn => maps::read(source, Language::Edn, output),
         Format::Text => lines::read(source, output),
+        Format::Sessions | Format::Plume => sessions::read(source, output),
         _ => maps::read(source, Language::Json, output),
     }
 }
@@ -204,6 +210,10 @@ fn sniff(text: &str) -> Result<Format, &'static str> {
         Some('[') if is_json_map(text[1..].trim_start()) => Ok(Format::Json),
         Some('{' | '[' | '(' | ';' | '#') => Ok(Format::Edn),
         Some(c) if c.is_control() => Err("binary data"),
+        Some('r' | 'w') if text[1..].trim_start().starts_with('(') => Ok(Format::Plume),
+        Some('r' | 'w') if text[1..].starts_with([' ', '\t']) => Ok(Format::Sessions),
+        Some('=') => Ok(Format::Sessions),
+        Some('-') if text.starts_with("--") => Ok(Format::Sessions),
         _ => Ok(Format::Text),
     }
 }

@@ -22,6 +22,7 @@ pub struct Output<'a, 'b> {
     names: Names,
     integrity: Integrity,
     pub events: u64,
+    pub real_time: bool,
 }
 
 impl<'a, 'b> Output<'a, 'b> {
@@ -34,6 +35,7 @@ impl<'a, 'b> Output<'a, 'b> {
             names: Names::default(),
             integrity: Integrity::default(),
             events: 0,
+            real_time: true,
         }
     }
 
@@ -51,13 +53,21 @@ impl<'a, 'b> Output<'a, 'b> {
         Ok((self.sink)(&head, value))
     }
 
+    /// Takes a completion that nothing is known of but its value. There is nothing to be wrong with it.
+    pub fn completion(&mut self, head: Event, value: &Tape) -> ControlFlow<()> {
+        let head = Event { index: self.events, ..head };
+        self.events += 1;
+        (self.sink)(&head, Datum::Parsed(value.root()))
+    }
+
     pub fn summary(self, is_packed: bool, damage: Option<Damage>) -> Summary {
         let format = match self.format {
             Format::JsonLines if is_packed => Format::Packed,
             other => other,
         };
+        let Output { events, real_time, .. } = self;
         let (flaws, flaw_count) = self.integrity.into_flaws();
-        Summary { format, events: self.events, damage, flaws, flaw_count, real_time: true }
+        Summary { format, events, damage, flaws, flaw_count, real_time }
     }
 }
 

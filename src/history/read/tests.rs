@@ -1,9 +1,12 @@
 //! All forms of a history lead to the same events, and what is wrong with one is named.
 
+mod recorded;
+
 use expect_test::{Expect, expect};
 
 use super::super::{FrameEncoder, parse_line, write_edn, write_line, write_text};
 use super::*;
+
 use crate::op::{Key, Value};
 
 const LINES: [&str; 6] = [
