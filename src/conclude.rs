@@ -53,7 +53,7 @@ pub fn check(
 }
 
 /// The checkers of this scenario.
-fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
+pub fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
     let spec = &scenario.workload;
     let workload = AnyWorkload::of(spec)?;
     let crew = workload.get().crew(&scenario.topology(), spec.concurrency);

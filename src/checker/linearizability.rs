@@ -5,6 +5,7 @@ mod certificate;
 mod chain;
 mod decide;
 mod explain;
+mod numbers;
 mod operation;
 mod parts;
 mod pool;
@@ -52,9 +53,8 @@ struct Keys<'a> {
 /// What is known of one key.
 struct Ruled {
     decision: Decision,
-    /// Of its parts the one that is decided so, and by which of its registers.
-    part: usize,
-    register: usize,
+    /// Of its parts the one that is violated, if one is, and which of its registers tells so.
+    violated: Option<(Part, usize)>,
     steps: u64,
     /// Completed operations that may belong to several terms.
     weak: usize,
@@ -77,8 +77,7 @@ impl Linearizability {
     fn rule(&self, keys: &Keys, key: usize, limits: &Limits) -> Ruling {
         let mut ruled = Ruled {
             decision: Decision::Undecided { settled: 0, why: "the time budget ended" },
-            part: 0,
-            register: 0,
+            violated: None,
             steps: 0,
             weak: 0,
         };
@@ -87,20 +86,21 @@ impl Linearizability {
         }
         let (parts, weak) = keys.parts(key, &self.model)?;
         ruled.weak = weak;
-        for (position, part) in parts.iter().enumerate() {
+        for (position, part) in parts.into_iter().enumerate() {
             let (decision, steps, register) = part.decide(limits);
             ruled.steps += steps;
             // The worst decision is the key's.
-            let is_worse = position == 0 || rank(&decision) > rank(&ruled.decision);
-            if is_worse {
-                (ruled.decision, ruled.part, ruled.register) = (decision, position, register);
+            if position == 0 || rank(&decision) > rank(&ruled.decision) {
+                let is_violated = matches!(decision, Decision::Violated { .. });
+                ruled.violated = is_violated.then_some((part, register));
+                ruled.decision = decision;
             }
         }
         Ok(ruled)
     }
 
     /// The violated keys, by the moment at which they show, explained.
-    fn explain(&self, keys: &Keys, rulings: &[(usize, Ruling)], limits: &Limits) -> Vec<Anomaly> {
+    fn explain(keys: &Keys, rulings: &[(usize, Ruling)], limits: &Limits) -> Vec<Anomaly> {
         let mut violated: Vec<(u32, usize, &Ruled)> = rulings
             .iter()
             .filter_map(|(key, ruling)| match ruling {
@@ -116,25 +116,18 @@ impl Linearizability {
         violated.truncate(EXPLAINED);
         violated
             .into_iter()
-            .filter_map(|(_, key, ruled)| self.explain_one(keys, key, ruled, limits))
+            .filter_map(|(_, key, ruled)| Self::explain_one(keys, key, ruled, limits))
             .collect()
     }
 
-    fn explain_one(
-        &self,
-        keys: &Keys,
-        key: usize,
-        ruled: &Ruled,
-        limits: &Limits,
-    ) -> Option<Anomaly> {
+    fn explain_one(keys: &Keys, key: usize, ruled: &Ruled, limits: &Limits) -> Option<Anomaly> {
         let Decision::Violated { core, by } = &ruled.decision else { return None };
         let (name, members) = keys.members.get_index(key)?;
-        let (parts, _) = keys.parts(key, &self.model).ok()?;
-        let part = parts.get(ruled.part)?;
+        let (part, register) = ruled.violated.as_ref()?;
         let scene = Scene {
             pairs: &keys.pairs,
             members,
-            register: part.registers.get(ruled.register)?,
+            register: part.registers.get(*register)?,
             key: name.map(Key::to_string),
             by: *by,
             lost: keys.divided.as_ref().map(|divided| &divided.lost),
@@ -178,7 +171,7 @@ impl Checker for Linearizability {
             name: self.name().to_owned(),
             verdict: tally.verdict(),
             why: tally.told(&keys),
-            anomalies: self.explain(&keys, &rulings, &limits),
+            anomalies: Self::explain(&keys, &rulings, &limits),
             figures: tally.figures(&keys),
             consistency: None,
         }

@@ -11,13 +11,16 @@ pub use register::RegisterModel;
 
 use crate::checker::Checker;
 
+/// The checkers of a model, or what is wrong with its options.
+pub type Made = Result<Vec<Box<dyn Checker>>, String>;
+
 /// What a history can be checked against.
 pub struct ModelKind {
     pub name: &'static str,
     /// One line: the operations it knows, and what it promises.
     pub what: &'static str,
     /// Its checkers under these options; an error names the option and what was expected.
-    pub checkers: fn(&ModelOptions) -> Result<Vec<Box<dyn Checker>>, String>,
+    pub checkers: fn(&ModelOptions) -> Made,
 }
 
 impl std::fmt::Debug for ModelKind {

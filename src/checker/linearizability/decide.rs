@@ -1,7 +1,7 @@
 //! Which algorithm decides a register, and what it says.
 
 use crate::checker::linearizability::operation::{NEVER, Operation, Register};
-use crate::checker::linearizability::relevance::relevant;
+use crate::checker::linearizability::relevance::Observed;
 use crate::checker::linearizability::search::{Limits, Searched, search};
 use crate::checker::linearizability::zones::{self, Zones};
 
@@ -31,11 +31,14 @@ pub(super) enum Decision {
 /// Decides a register by its zones where its values are all different, else by search. Also says
 /// how many search steps it took.
 pub(super) fn decide(register: &Register, limits: &Limits) -> (Decision, u64) {
-    let operations = relevant(&register.operations, register.values);
-    match zones::check(&operations, register.values) {
+    let observed = Observed::of(&register.operations, register.values);
+    match zones::check(&register.operations, register.values, &observed) {
         Zones::Linearizable => (Decision::Linearizable(Method::Zones), 0),
         Zones::Violated(core) => (Decision::Violated { core, by: Method::Zones }, 0),
-        Zones::Ambiguous => by_search(&operations, register.values, limits),
+        Zones::Ambiguous => {
+            let operations = observed.relevant(&register.operations);
+            by_search(&operations, register.values, limits)
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The operations on one register, freed of all that the decision does not need.
 
-use rustc_hash::FxHashMap;
-
+use super::numbers::Numbers;
 use crate::checker::RegisterModel;
 use crate::op::{Event, Kind, Value};
 
@@ -93,7 +92,7 @@ impl Register {
         members: &[u32],
         model: &RegisterModel,
     ) -> Result<Register, String> {
-        let mut numbers = Numbers::new(&model.initial);
+        let mut numbers = Numbers::new(&model.initial, members.len());
         let mut operations = Vec::with_capacity(members.len());
         for &origin in members {
             let (invocation, completion) = pairs[origin as usize];
@@ -110,7 +109,7 @@ impl Register {
                 origin,
             });
         }
-        Ok(Register { operations, values: numbers.next as usize })
+        Ok(Register { operations, values: numbers.count() })
     }
 }
 
@@ -184,52 +183,4 @@ fn cas_values(event: &Event, numbers: &mut Numbers) -> Result<(ValueId, ValueId)
         "the cas of index {} has the value {}, expected [from, to]",
         event.index, event.value
     ))
-}
-
-/// Numbers the values of one register in order of appearance.
-struct Numbers {
-    integers: FxHashMap<i64, ValueId>,
-    /// Nil, and whatever is no integer, by its text.
-    others: FxHashMap<String, ValueId>,
-    next: ValueId,
-}
-
-impl Numbers {
-    fn new(initial: &Value) -> Numbers {
-        let (integers, others) = (FxHashMap::default(), FxHashMap::default());
-        let mut numbers = Numbers { integers, others, next: INITIAL };
-        numbers.of(initial);
-        numbers
-    }
-
-    fn of(&mut self, value: &Value) -> ValueId {
-        match value {
-            Value::Int(value) => Self::number(&mut self.integers, *value, &mut self.next),
-            Value::Nil => self.of_text("null".to_owned()),
-            Value::Pair(first, second) => self.of_text(format!("[{first},{second}]")),
-            Value::Json(json) => self.of_json(json),
-        }
-    }
-
-    fn of_json(&mut self, json: &serde_json::Value) -> ValueId {
-        match json.as_i64() {
-            Some(value) => self.of(&Value::Int(value)),
-            None => self.of_text(json.to_string()),
-        }
-    }
-
-    fn of_text(&mut self, text: String) -> ValueId {
-        Self::number(&mut self.others, text, &mut self.next)
-    }
-
-    fn number<T: std::hash::Hash + Eq>(
-        known: &mut FxHashMap<T, ValueId>,
-        value: T,
-        next: &mut ValueId,
-    ) -> ValueId {
-        *known.entry(value).or_insert_with(|| {
-            *next += 1;
-            *next - 1
-        })
-    }
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::checker::linearizability::certificate::replay;
 use crate::checker::linearizability::decide::{decide, until, weakened};
 use crate::checker::linearizability::operation::Operation;
-use crate::checker::linearizability::relevance::relevant;
+use crate::checker::linearizability::relevance::{Observed, relevant};
 use crate::checker::linearizability::search::{Searched, search};
 use crate::checker::linearizability::shrink::{Shrunk, moves, shrink};
 use crate::checker::linearizability::zones::{Zones, check, order};
@@ -101,7 +101,7 @@ fn compare_search(register: &Register, expected: bool, told: &impl Fn() -> Strin
 /// Whether the zones had an answer.
 fn compare_zones(register: &Register, expected: bool, told: &impl Fn() -> String) -> bool {
     let operations = relevant(&register.operations, register.values);
-    match check(&operations, register.values) {
+    match check(&operations, register.values, &Observed::of(&operations, register.values)) {
         Zones::Ambiguous => return false,
         Zones::Linearizable => {
             assert!(expected, "zones accepted: {}", told());
