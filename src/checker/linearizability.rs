@@ -4,6 +4,7 @@
 mod certificate;
 mod chain;
 mod decide;
+mod evident;
 mod explain;
 mod numbers;
 mod operation;
