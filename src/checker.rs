@@ -13,6 +13,7 @@ mod recovery;
 mod stats;
 #[cfg(test)]
 pub(crate) mod text;
+mod txn;
 mod well_formed;
 
 pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
