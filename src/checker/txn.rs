@@ -10,6 +10,8 @@ mod explain;
 mod graph;
 mod judgement;
 mod list_append;
+mod rw_register;
 mod table;
+mod weak;
 
 pub use list_append::LIST_APPEND;
