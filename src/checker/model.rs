@@ -1,14 +1,16 @@
 //! Models by name: what `stormglass check --model` may say, and which checkers that means.
 
+mod guess;
 mod options;
 mod register;
 mod takes;
 
+pub use guess::{Guess, Shape, guess};
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 
-use crate::checker::Checker;
 use crate::checker::txn::RW_REGISTER;
+use crate::checker::{Checker, jepsen};
 
 /// The checkers of a model, or what is wrong with its options.
 pub type Made = Result<Vec<Box<dyn Checker>>, String>;
@@ -29,7 +31,19 @@ impl std::fmt::Debug for ModelKind {
 }
 
 /// Every model, in the order of `stormglass list models`.
-pub const MODELS: &[ModelKind] = &[register::REGISTER, register::CAS_REGISTER, RW_REGISTER];
+pub const MODELS: &[ModelKind] = &[
+    register::REGISTER,
+    register::CAS_REGISTER,
+    RW_REGISTER,
+    jepsen::SET,
+    jepsen::SET_FULL,
+    jepsen::COUNTER,
+    jepsen::BANK,
+    jepsen::LONG_FORK,
+    jepsen::COMMENTS,
+    jepsen::CAUSAL_REVERSE,
+    jepsen::SEQUENTIAL,
+];
 
 /// No model has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

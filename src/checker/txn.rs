@@ -9,8 +9,10 @@ mod cycles;
 mod explain;
 mod graph;
 mod judgement;
+mod list_append;
 mod rw_register;
 mod table;
 mod weak;
 
+pub use list_append::LIST_APPEND;
 pub(crate) use rw_register::RW_REGISTER;

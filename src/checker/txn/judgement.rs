@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::checker::txn::consistency::{Wanted, ruled_out};
+use crate::checker::txn::cycles::{Cycle, Cycles};
 use crate::checker::{Anomaly, Finding, Verdict};
 
 /// How many anomalies of a kind are told; the others are counted.
@@ -16,6 +17,8 @@ pub const TOLD: u64 = 20;
 pub struct Judgement {
     anomalies: Vec<Anomaly>,
     counts: IndexMap<&'static str, u64, FxBuildHasher>,
+    /// The kinds of which there may be more than were counted.
+    more: Vec<&'static str>,
     doubts: Vec<String>,
     pub figures: BTreeMap<String, f64>,
 }
@@ -35,6 +38,21 @@ impl Judgement {
         *self.counts.entry(kind).or_default() += more;
     }
 
+    /// Takes in what a search for cycles has found; `told` puts one in words.
+    pub fn take_cycles(&mut self, cycles: Cycles, told: impl Fn(&Cycle) -> Anomaly) {
+        for cycle in &cycles.told {
+            self.tell(cycle.name, || told(cycle));
+        }
+        for (kind, count) in cycles.counts {
+            let counted = self.counts.entry(kind).or_default();
+            *counted = (*counted).max(count);
+        }
+        self.more = cycles.more;
+        if let Some(why) = cycles.undecided {
+            self.doubt(why);
+        }
+    }
+
     /// Something that keeps a history in which nothing was found from being valid.
     pub fn doubt(&mut self, why: impl Into<String>) {
         self.doubts.push(why.into());
@@ -49,9 +67,11 @@ impl Judgement {
         let (told, other): (Vec<_>, Vec<_>) =
             self.counts.iter().partition(|(kind, _)| wanted.prohibits(kind));
         let list = |kinds: &[(&&'static str, &u64)]| {
-            let texts: Vec<String> =
-                kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-            texts.join(", ")
+            let more =
+                |kind: &'static str| if self.more.contains(&kind) { "at least " } else { "" };
+            let text =
+                |(kind, count): &(&&'static str, &u64)| format!("{}{count} {kind}", more(kind));
+            kinds.iter().map(text).collect::<Vec<String>>().join(", ")
         };
         let (verdict, mut why) = match (told.is_empty(), self.doubts.is_empty()) {
             (false, _) => {

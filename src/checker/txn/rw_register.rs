@@ -25,6 +25,7 @@ mod tests;
 
 use crate::checker::txn::consistency::Wanted;
 use crate::checker::txn::cycles::find_cycles;
+use crate::checker::txn::explain::cycle_anomaly;
 use crate::checker::txn::graph::{Edges, process_order, realtime_order};
 use crate::checker::txn::judgement::Judgement;
 use crate::checker::txn::table::{NONE, Shape, Table};
@@ -121,11 +122,7 @@ impl RwRegister {
             None => self.judge_dependencies(&case, &mut judgement),
         }
         case.tell_doubts(&mut judgement);
-        let (txns, keys) = (self.table.len(), self.table.keys.len());
-        judgement.figures.insert("transactions".to_owned(), txns as f64);
-        judgement.figures.insert("keys".to_owned(), keys as f64);
-        let what = format!("{txns} transactions on {keys} keys");
-        let mut finding = judgement.into_finding(NAME, &self.wanted, &what);
+        let mut finding = judgement.into_finding(NAME, &self.wanted, &self.table.what());
         if let Some(level) = self.level {
             finding.consistency = case.weak_consistency(level, &finding, &direct);
         }
@@ -155,16 +152,7 @@ impl RwRegister {
             judgement.doubt("no transaction is known to depend on another, so nothing can be said");
         }
         let cycles = find_cycles(&edges.into_graph(), case.budget);
-        for cycle in &cycles.told {
-            judgement.tell(cycle.name, || evidence.explain_dependencies(cycle));
-        }
-        for (name, count) in &cycles.counts {
-            let told = cycles.told.iter().filter(|cycle| cycle.name == *name).count() as u64;
-            judgement.count(name, count.saturating_sub(told));
-        }
-        if let Some(why) = cycles.undecided {
-            judgement.doubt(why);
-        }
+        judgement.take_cycles(cycles, |cycle| cycle_anomaly(&self.table, cycle, &evidence));
     }
 
     fn version_edges(

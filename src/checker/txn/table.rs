@@ -140,6 +140,10 @@ impl Table {
         }
     }
 
+    pub fn holds_lists(&self) -> bool {
+        self.shape == Shape::Lists
+    }
+
     pub fn len(&self) -> usize {
         self.txns.len()
     }
@@ -164,6 +168,14 @@ impl Table {
             0 => Step::Invoke(step >> 1),
             _ => Step::Complete(step >> 1),
         })
+    }
+
+    /// What it holds, in a few words.
+    pub fn what(&self) -> String {
+        let (txns, keys) = (self.txns.len(), self.keys.len());
+        let (ok, s) =
+            (self.txns.iter().filter(|txn| txn.is_ok()).count(), if keys == 1 { "" } else { "s" });
+        format!("{txns} transactions, {ok} of them ok, on {keys} key{s}")
     }
 
     /// What stood in the history where a transaction was expected; nothing can be judged then.

@@ -19,6 +19,16 @@ impl Edges {
         Edges { txns, nodes: txns, from: Vec::new(), to: Vec::new(), kinds: Vec::new() }
     }
 
+    /// With room for so many.
+    pub fn with_capacity(txns: usize, edges: usize) -> Edges {
+        Edges {
+            from: Vec::with_capacity(edges),
+            to: Vec::with_capacity(edges),
+            kinds: Vec::with_capacity(edges),
+            ..Edges::new(txns)
+        }
+    }
+
     /// Between transactions or nodes that were added; one from a node to itself says nothing and is left out.
     pub fn add(&mut self, from: u32, to: u32, kind: u8) {
         if from != to {

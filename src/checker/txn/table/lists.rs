@@ -81,6 +81,18 @@ impl Lists {
         read.branch == longest || self.longest_of(key).starts_with(self.seen(read))
     }
 
+    /// The same for all reads that saw the same list, but for those that disagree with the longest in
+    /// several ways.
+    pub fn canonical(&self, key: u32, read: ListRead) -> ListRead {
+        let branch = if self.agrees(key, read) { self.longest(key) } else { read.branch };
+        if read.length == 0 { ListRead::EMPTY } else { ListRead { branch, ..read } }
+    }
+
+    /// Of each branch its number, its key and its elements.
+    pub fn branches(&self) -> impl Iterator<Item = (u32, u32, &[u32])> {
+        (0..).zip(&self.branches).map(|(number, branch)| (number, branch.key, &branch.elements[..]))
+    }
+
     /// The keys of which reads disagree, in order.
     pub fn disputed(&self) -> Vec<u32> {
         let mut keys: Vec<u32> = self.several.keys().copied().collect();
@@ -122,10 +134,5 @@ impl Lists {
             first => self.several.entry(key).or_insert_with(|| vec![first]).push(branch),
         }
         branch
-    }
-
-    /// The key of a branch.
-    pub fn key(&self, branch: u32) -> Option<u32> {
-        self.branches.get(branch as usize).map(|branch| branch.key)
     }
 }
