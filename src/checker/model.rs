@@ -9,7 +9,7 @@ pub use guess::{Guess, Shape, guess};
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 
-use crate::checker::{Checker, jepsen};
+use crate::checker::{Checker, jepsen, txn};
 
 /// The checkers of a model, or what is wrong with its options.
 pub type Made = Result<Vec<Box<dyn Checker>>, String>;
@@ -41,6 +41,8 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::COMMENTS,
     jepsen::CAUSAL_REVERSE,
     jepsen::SEQUENTIAL,
+    txn::LIST_APPEND,
+    txn::RW_REGISTER,
 ];
 
 /// No model has this name.
