@@ -4,6 +4,7 @@ mod anomaly;
 mod availability;
 mod compose;
 mod finding;
+mod jepsen;
 mod judge;
 mod kvrocks;
 mod linearizability;
@@ -13,6 +14,7 @@ mod recovery;
 mod stats;
 #[cfg(test)]
 pub(crate) mod text;
+mod txn;
 mod well_formed;
 
 pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};

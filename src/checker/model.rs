@@ -9,7 +9,7 @@ pub use guess::{Guess, Shape, guess};
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 
-use crate::checker::Checker;
+use crate::checker::{Checker, jepsen};
 
 /// The checkers of a model, or what is wrong with its options.
 pub type Made = Result<Vec<Box<dyn Checker>>, String>;
@@ -30,7 +30,18 @@ impl std::fmt::Debug for ModelKind {
 }
 
 /// Every model, in the order of `stormglass list models`.
-pub const MODELS: &[ModelKind] = &[register::REGISTER, register::CAS_REGISTER];
+pub const MODELS: &[ModelKind] = &[
+    register::REGISTER,
+    register::CAS_REGISTER,
+    jepsen::SET,
+    jepsen::SET_FULL,
+    jepsen::COUNTER,
+    jepsen::BANK,
+    jepsen::LONG_FORK,
+    jepsen::COMMENTS,
+    jepsen::CAUSAL_REVERSE,
+    jepsen::SEQUENTIAL,
+];
 
 /// No model has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

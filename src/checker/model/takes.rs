@@ -18,6 +18,9 @@ const RW_REGISTER: &[&str] = &[
     "transaction_order",
 ];
 
+/// Of Jepsen's own checkers: of these anomalies alone, and how strict.
+const JEPSEN: &[&str] = &["init", "ops", "anomalies", "consistency_models"];
+
 impl ModelKind {
     /// The options that this model takes, by the names of their fields.
     pub fn takes(&self) -> &'static [&'static str] {
@@ -25,6 +28,8 @@ impl ModelKind {
             "cas-register" => CAS,
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
+            "set" | "set-full" | "counter" | "bank" | "long-fork" | "comments"
+            | "causal-reverse" | "sequential" => JEPSEN,
             _ => OBJECT,
         }
     }
