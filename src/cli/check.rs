@@ -35,6 +35,9 @@ pub struct Arguments {
     /// Of a manifest, say only what is not as stated
     #[arg(long, short, requires = "manifest")]
     quiet: bool,
+    /// Keys are in the values, [key value], as Jepsen's independent tests have them
+    #[arg(long, conflicts_with = "manifest")]
+    independent: bool,
     /// Draw the anomalies of a history over time, into a page that needs nothing else
     #[arg(long, value_name = "FILE", conflicts_with = "manifest")]
     html: Option<PathBuf>,

@@ -3,17 +3,12 @@
 use std::path::Path;
 
 use super::Arguments;
-use super::judge::{judge, worst};
+use super::judge::{Judged, Subject, worst};
 use crate::checker::{MODELS, ModelKind, Shape, Verdict, guess};
 use crate::cli::{colours, exit, fail, width};
 use crate::conclude::Limits;
-use crate::history::{Datum, History};
 use crate::report::{Checked, checked_page, checked_text};
-use crate::results_folder::read_history;
 use crate::say::{say, say_aside, say_line};
-
-/// Events from which the model is guessed.
-const SAMPLE: usize = 20_000;
 
 /// Models, and what spoke for them if nobody named them.
 struct Chosen {
@@ -29,49 +24,63 @@ pub fn check(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
 }
 
 fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, String> {
-    let named = named(&arguments.model)?;
-    let read = read_history(path).map_err(|error| format!("{error:#}"))?;
-    if let (Some(damage), false) = (&read.damage, arguments.tolerate_tail) {
-        return Err(format!("{damage}; `--tolerate-tail` judges what is readable"));
-    }
     let name = path.display().to_string();
-    if let Some(flaw) = &read.flaw {
-        say_aside!(
-            "stormglass: {name}: {flaw}; no run of ours records that, it is judged as it stands"
-        );
+    let named = named(&arguments.model)?;
+    if let Some(models) = &named {
+        arguments.options.fit(models)?;
     }
+    let subject = Subject::of(path, arguments.independent, arguments.tolerate_tail)?;
     let chosen = match named {
         Some(models) => Chosen { models, guessed: None },
-        None => guessed(&name, &read.history)?,
+        None => guessed(&name, &subject.shape)?,
     };
     arguments.options.fit(&chosen.models)?;
     let options = arguments.options.options();
-    let findings = judge(&read.history, &chosen.models, &options, limits)?;
-    let exit_code = match worst(&findings) {
-        Verdict::Invalid => exit::INVALID,
-        Verdict::Unknown => exit::UNKNOWN,
-        Verdict::Valid => exit::VALID,
-    };
+    let judged = subject.judge(&chosen.models, &options, arguments.html.is_some(), limits)?;
+    if let (Some(damage), false) = (&judged.damage, arguments.tolerate_tail) {
+        return Err(format!("{name}: {damage}; `--tolerate-tail` judges what is readable"));
+    }
+    aside(arguments, &name, &subject, &judged);
     let models: Vec<&str> = chosen.models.iter().map(|model| model.name).collect();
     let checked = Checked {
         name: &name,
         models: &models,
         guessed: chosen.guessed.as_deref(),
-        findings: &findings,
-        exit_code,
+        findings: &judged.findings,
+        exit_code: match worst(&judged.findings) {
+            Verdict::Invalid => exit::INVALID,
+            Verdict::Unknown => exit::UNKNOWN,
+            Verdict::Valid => exit::VALID,
+        },
     };
+    tell(arguments, &checked, &judged)
+}
+
+/// What is said on stderr, beside the verdict.
+fn aside(arguments: &Arguments, name: &str, subject: &Subject, judged: &Judged) {
+    if subject.is_independent() && !arguments.independent {
+        say_aside!("stormglass: {name}: its values are [key value], read as with --independent");
+    }
+    if let Some(damage) = &judged.damage {
+        say_aside!("stormglass: {name}: {damage}; only what is before it was judged");
+    }
+    if let Some(remark) = &judged.remark {
+        say_aside!("stormglass: {name}: {remark}");
+    }
+}
+
+fn tell(arguments: &Arguments, checked: &Checked, judged: &Judged) -> Result<i32, String> {
     if let Some(page) = &arguments.html {
-        let text = checked_page(&checked, &read.history);
-        if let Err(error) = std::fs::write(page, text) {
-            return Err(format!("cannot write {}: {error}; check the path", page.display()));
-        }
+        let text = checked_page(checked, &judged.history);
+        std::fs::write(page, text)
+            .map_err(|error| format!("cannot write {}: {error}; check the path", page.display()))?;
     }
     if arguments.json {
         say_line!("{:#}", checked.to_json());
     } else {
-        say!("{}", checked_text(&checked, width::columns(), colours()));
+        say!("{}", checked_text(checked, width::columns(), colours()));
     }
-    Ok(exit_code)
+    Ok(checked.exit_code)
 }
 
 /// The models that were named, if any were.
@@ -81,12 +90,8 @@ fn named(names: &[String]) -> Result<Option<Vec<&'static ModelKind>>, String> {
     Ok((!models.is_empty()).then_some(models))
 }
 
-fn guessed(name: &str, history: &History) -> Result<Chosen, String> {
-    let mut shape = Shape::default();
-    for event in history.events().iter().take(SAMPLE) {
-        shape.observe(event, Datum::Value(&event.value));
-    }
-    let guess = guess(&shape);
+fn guessed(name: &str, shape: &Shape) -> Result<Chosen, String> {
+    let guess = guess(shape);
     let why = guess.why;
     let names = |models: &[&ModelKind]| {
         models.iter().map(|model| model.name).collect::<Vec<_>>().join(", ")
@@ -95,8 +100,11 @@ fn guessed(name: &str, history: &History) -> Result<Chosen, String> {
         [_] => Ok(Chosen { models: guess.candidates, guessed: Some(why) }),
         [] => {
             let all = names(&MODELS.iter().collect::<Vec<_>>());
-            Err(format!("{name}: {why}, which are of no model here; say --model, one of {all}"))
+            Err(format!("{name}: {why}, which no model has; say --model, one of {all}"))
         }
-        several => Err(format!("{name}: {why}: say --model, one of {}", names(several))),
+        several => {
+            let several = names(several);
+            Err(format!("{name}: {why}, as several models have; say --model, one of {several}"))
+        }
     }
 }
