@@ -23,7 +23,6 @@ pub(crate) mod words;
 #[cfg(test)]
 mod tests;
 
-
 use crate::checker::txn::consistency::Wanted;
 use crate::checker::txn::cycles::find_cycles;
 use crate::checker::txn::graph::{Edges, process_order, realtime_order};
@@ -232,7 +231,9 @@ impl Case<'_> {
     fn judge_weakly(&self, level: Level, judgement: &mut Judgement) {
         let committed = Committed::of(self.registers, self.prints, &self.initial);
         match weak::judge(&committed, level, self.budget) {
-            Judged::Unknown(why) => judgement.doubt(format!("{why} before the commits were ordered")),
+            Judged::Unknown(why) => {
+                judgement.doubt(format!("{why} before the commits were ordered"))
+            }
             Judged::Known { cycles, untold } => {
                 for cycle in &cycles {
                     let kind = weak::explain::kind(&committed, cycle);
