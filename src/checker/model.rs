@@ -6,7 +6,7 @@ mod register;
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 
-use crate::checker::Checker;
+use crate::checker::{Checker, objects};
 
 /// What a history can be checked against.
 pub struct ModelKind {
@@ -18,7 +18,8 @@ pub struct ModelKind {
 }
 
 /// Every model, in the order of `stormglass list models`.
-pub const MODELS: &[ModelKind] = &[register::REGISTER, register::CAS_REGISTER];
+pub const MODELS: &[ModelKind] =
+    &[register::REGISTER, register::CAS_REGISTER, objects::KV, objects::MULTI_REGISTER];
 
 /// No model has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
