@@ -19,7 +19,10 @@ mod tally;
 
 pub use atom::Atom;
 pub use fast::Shortcut;
-pub(super) use models::{KV, MULTI_REGISTER};
+pub(super) use models::{
+    FENCED_LOCK, FIFO_QUEUE, KV, LINEARIZABLE_COUNTER, LINEARIZABLE_SET, LIST, LOCK,
+    MULTI_REGISTER, MUTEX, OWNER_MUTEX, REENTRANT_MUTEX, STACK, UNORDERED_QUEUE,
+};
 pub use object::Object;
 pub use seen::{Seen, Timed};
 

@@ -1,6 +1,7 @@
 //! Values of objects that are only compared.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -42,6 +43,13 @@ impl Atom {
             },
             _ => Atom::Other(json.to_string().into()),
         }
+    }
+
+    /// A number of it; different values may have the same.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = rustc_hash::FxHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The items of a list.

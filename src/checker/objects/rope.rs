@@ -16,9 +16,7 @@ impl Element for u8 {
 
 impl Element for super::atom::Atom {
     fn digest(&self) -> u64 {
-        let mut hasher = rustc_hash::FxHasher::default();
-        self.hash(&mut hasher);
-        hasher.finish() % PRIME
+        super::atom::Atom::digest(self) % PRIME
     }
 }
 
@@ -64,13 +62,11 @@ impl<T: Element> Piece<T> {
 
 impl<T> Rope<T> {
     pub const EMPTY: Rope<T> = Rope(None);
+    /// Bytes of a link, with its counts.
+    pub const LINK: usize = size_of::<Node<T>>() + 2 * size_of::<usize>();
 
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |node| node.length)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_none()
     }
 
     fn digest(&self) -> u64 {

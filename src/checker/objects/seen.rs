@@ -73,6 +73,13 @@ impl<'a> Seen<'a> {
         let (f, index, value) = (self.f(), self.invocation.index, self.asked());
         format!("the {f} of index {index} has the value {value}: expected {expected}")
     }
+
+    /// Complains about the answer.
+    pub fn unreadable(&self, expected: &str) -> String {
+        let (f, event) = (self.f(), self.completion.unwrap_or(self.invocation));
+        let (index, value) = (event.index, &event.value);
+        format!("the {f} that index {index} completes was answered {value}: expected {expected}")
+    }
 }
 
 /// The event's place in time, from 1.

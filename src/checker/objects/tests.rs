@@ -1,8 +1,13 @@
 //! Why the decisions can be trusted: every one of them is compared with one that tries all orders.
 
-mod kv;
-mod multi_register;
+mod containers;
+mod counters;
+mod lists;
+mod locks;
 mod oracle;
 mod recorded;
+mod sets;
 mod soundness;
+mod strings;
 mod told;
+mod transactions;

@@ -128,12 +128,9 @@ impl Object for Kv {
     }
 
     fn weight(&self, _state: &Rope<u8>) -> usize {
-        size_of::<Rope<u8>>() + NODE
+        size_of::<Rope<u8>>() + Rope::<u8>::LINK
     }
 }
-
-/// Bytes of one link of a rope, with its counts.
-const NODE: usize = 96;
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)

@@ -1,7 +1,6 @@
 //! Registers that transactions read and write together, at one moment.
 
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 
 use serde_json::Value as Json;
 
@@ -163,7 +162,7 @@ impl Object for MultiRegister {
     }
 
     fn parts(&self, transaction: &Transaction) -> Vec<u64> {
-        transaction.iter().map(|step| digest(step.register())).collect()
+        transaction.iter().map(|step| step.register().digest()).collect()
     }
 
     /// What nobody read might as well not have been written.
@@ -210,12 +209,6 @@ impl Registers {
     pub(in crate::checker::objects) fn set(&mut self, register: &Atom, value: &Atom) {
         self.named.insert(register.clone(), value.clone());
     }
-}
-
-fn digest(register: &Atom) -> u64 {
-    let mut hasher = rustc_hash::FxHasher::default();
-    register.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn json(value: &Value) -> Json {

@@ -25,13 +25,40 @@ pub(super) struct Family<O: Object> {
 const LIMITS: Limits = Limits { exhausted: &|| false, memory: 1 << 26, steps: u64::MAX };
 
 impl<O: Object> Family<O> {
-    /// Compares all decisions on random histories with the oracle.
+    /// Compares all decisions on random histories, some of them spoiled by an operation, with the oracle.
     pub fn agrees_with_the_oracle(&self) {
+        self.agrees(|rng, operations| {
+            let chosen = rng.below(operations.len() as u64) as usize;
+            let spoiled = (self.spoil)(rng);
+            let timed = &mut operations[chosen];
+            let known = if timed.is_open() { (self.forget)(spoiled) } else { Some(spoiled) };
+            timed.operation = known.unwrap_or_else(|| timed.operation.clone());
+        });
+    }
+
+    /// The same, where some histories are spoiled by having two operations change places.
+    pub fn agrees_with_the_oracle_after_swaps(&self) {
+        self.agrees(|rng, operations| {
+            let certain: Vec<usize> =
+                (0..operations.len()).filter(|at| !operations[*at].is_open()).collect();
+            let drawn = (rng.pick(&certain).copied(), rng.pick(&certain).copied());
+            if let (Some(one), Some(other)) = drawn {
+                let swapped = operations[one].operation.clone();
+                operations[one].operation =
+                    std::mem::replace(&mut operations[other].operation, swapped);
+            }
+        });
+    }
+
+    fn agrees(&self, spoil: impl Fn(&mut Rng, &mut [Timed<O::Operation>])) {
         let factor = std::env::var("STORMGLASS_SEEDS").map_or(1, |_| 20);
         let (mut valid, mut invalid) = (0, 0);
         for seed in 0..self.histories * factor {
             let mut rng = Rng::from_seed(seed);
-            let operations = self.history(&mut rng);
+            let mut operations = self.history(&mut rng);
+            if rng.chance(0.5) && !operations.is_empty() {
+                spoil(&mut rng, &mut operations);
+            }
             let expected = has_order(&self.object, &operations);
             self.compare(seed, &operations, expected);
             if seed % 8 == 0 {
@@ -120,13 +147,6 @@ impl<O: Object> Family<O> {
             let complete = if is_open { NEVER } else { complete };
             let Some(operation) = known else { continue };
             operations.push(Timed { operation, invoke, complete, origin: moment });
-        }
-        if rng.chance(0.5) && !operations.is_empty() {
-            let chosen = rng.below(operations.len() as u64) as usize;
-            let spoiled = (self.spoil)(rng);
-            let is_open = operations[chosen].is_open();
-            let known = if is_open { (self.forget)(spoiled) } else { Some(spoiled) };
-            operations[chosen].operation = known.unwrap_or(operations[chosen].operation.clone());
         }
         operations.sort_by_key(|timed| timed.invoke);
         operations
