@@ -131,10 +131,15 @@ pub trait Object: Debug + Send + Sync {
         false
     }
 
-    /// The operations of one cluster can all be left out of any order: the rest stays one. Used to
-    /// shorten explanations.
-    fn cluster(&self, _operation: &Self::Operation) -> Option<u64> {
-        None
+    /// The clusters of operations that this one is of: those that can all be left out of any order, so
+    /// that the rest stays one. They make explanations shorter.
+    fn clusters(&self, _operation: &Self::Operation) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// What is left of the operation without these clusters, which are sorted.
+    fn without(&self, operation: &Self::Operation, _clusters: &[u64]) -> Option<Self::Operation> {
+        Some(operation.clone())
     }
 
     /// Decides by what is known of such objects, where that is certain.

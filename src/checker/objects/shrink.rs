@@ -1,13 +1,13 @@
 //! Makes operations that have no order fewer, so that a person can take them in.
 //!
-//! Only moves after which "the rest has no order" still proves "the whole has no order": what changes
-//! nothing may go, a completed operation may become one of unknown outcome (with the result it had), a
-//! cluster of operations that can be left out of any order may go, and so may what happened after. A
-//! completed change may never simply go: what others saw of it would then look like an invention.
+//! Only moves after which "the rest has no order" still proves "the whole has no order": what happened
+//! after may go, and a cluster of operations that can be left out of any order, and what changes nothing;
+//! and a completed operation may become one of unknown outcome (with the result it had). A completed
+//! change may never simply go: what others saw of it would then look like an invention.
 
 use std::collections::BTreeSet;
 
-use super::decide::{Decision, decide, relevant};
+use super::decide::{Decision, decide, relevant, until};
 use super::object::Object;
 use super::search::Limits;
 use super::seen::{NEVER, Timed};
@@ -38,15 +38,13 @@ pub(super) fn shrink<O: Object>(
     let (_, steps) = decide(object, &operations, &Limits { steps: STEPS, ..*limits });
     let limits = Limits { steps: STEPS_EACH.max(TIMES * steps), ..*limits };
     let mut shrinker = Shrinker { object, operations, limits, checks: 0, steps, undecided: false };
-    shrinker.reduce_by_halves(|timed| object.cluster(&timed.operation), |_| None);
-    let observing = |timed: &Timed<O::Operation>| {
-        object.observes(&timed.operation).then_some(u64::from(timed.origin))
-    };
-    shrinker.reduce_by_halves(observing, |_| None);
+    shrinker.cut();
+    shrinker.drop_clusters();
+    shrinker.drop_observations();
     loop {
         shrinker.undecided = false;
         let before = shrinker.operations.len();
-        shrinker.reduce_by_halves(|timed| reducible(object, timed), |timed| weaker(object, timed));
+        shrinker.weaken();
         if shrinker.operations.len() == before || shrinker.is_over() {
             break;
         }
@@ -54,19 +52,11 @@ pub(super) fn shrink<O: Object>(
     Shrunk { minimal: !shrinker.undecided && !shrinker.is_over(), operations: shrinker.operations }
 }
 
-fn reducible<O: Object>(object: &O, timed: &Timed<O::Operation>) -> Option<u64> {
-    weaker(object, timed).is_none_or(|other| other != *timed).then_some(u64::from(timed.origin))
-}
-
-/// What the operation may become; nothing, if it may go.
-fn weaker<O: Object>(object: &O, timed: &Timed<O::Operation>) -> Option<Timed<O::Operation>> {
-    let changes = !object.observes(&timed.operation);
-    changes.then(|| Timed { complete: NEVER, ..timed.clone() })
-}
+type Operations<O> = Vec<Timed<<O as Object>::Operation>>;
 
 struct Shrinker<'a, O: Object> {
     object: &'a O,
-    operations: Vec<Timed<O::Operation>>,
+    operations: Operations<O>,
     limits: Limits<'a>,
     checks: u32,
     steps: u64,
@@ -79,15 +69,23 @@ impl<O: Object> Shrinker<'_, O> {
         self.checks >= CHECKS || self.steps >= STEPS || (self.limits.exhausted)()
     }
 
-    /// Takes these operations if they, too, have no order and are fewer. One of unknown outcome explains
-    /// less than one that surely happened, so nothing is weakened in vain.
-    fn adopt(&mut self, operations: Vec<Timed<O::Operation>>) -> bool {
+    /// What has no order of these operations, if they have none.
+    fn core(&mut self, operations: &[Timed<O::Operation>]) -> Option<Operations<O>> {
         self.checks += 1;
-        let (decision, steps) = decide(self.object, &operations, &self.limits);
+        let (decision, steps) = decide(self.object, operations, &self.limits);
         self.steps += steps;
         self.undecided |= matches!(decision, Decision::Undecided { .. });
         match decision {
-            Decision::Violated { core } if core.len() < self.operations.len() => {
+            Decision::Violated { core } => Some(core),
+            Decision::Linearizable(_) | Decision::Undecided { .. } => None,
+        }
+    }
+
+    /// Takes these operations if they, too, have no order and are fewer. One of unknown outcome explains
+    /// less than one that surely happened, so nothing is weakened in vain.
+    fn adopt_fewer(&mut self, operations: &[Timed<O::Operation>]) -> bool {
+        match self.core(operations) {
+            Some(core) if core.len() < self.operations.len() => {
                 self.operations = core;
                 true
             }
@@ -95,16 +93,84 @@ impl<O: Object> Shrinker<'_, O> {
         }
     }
 
+    /// Cuts off what happened after the completion with which it shows.
+    fn cut(&mut self) {
+        let mut moments: Vec<u32> = self.operations.iter().map(|timed| timed.complete).collect();
+        moments.retain(|moment| *moment != NEVER);
+        moments.sort_unstable();
+        let (mut low, mut high) = (0, moments.len().saturating_sub(1));
+        while low < high && !self.is_over() {
+            let middle = low.midpoint(high);
+            let operations = until(&self.operations, moments[middle]);
+            match self.core(&operations) {
+                Some(core) => {
+                    self.operations = core;
+                    high = middle;
+                }
+                None => low = middle + 1,
+            }
+        }
+    }
+
+    fn drop_clusters(&mut self) {
+        let object = self.object;
+        let of = |operations: &[Timed<O::Operation>]| {
+            operations.iter().flat_map(|timed| object.clusters(&timed.operation)).collect()
+        };
+        self.reduce_by_halves(of, |shrinker, chosen| {
+            let left = shrinker.operations.iter().filter_map(|timed| {
+                let operation = object.without(&timed.operation, chosen)?;
+                Some(Timed { operation, ..timed.clone() })
+            });
+            let left: Operations<O> = left.collect();
+            let Some(core) = shrinker.core(&left) else { return false };
+            shrinker.operations = core;
+            true
+        });
+    }
+
+    fn drop_observations(&mut self) {
+        let object = self.object;
+        let of = |operations: &[Timed<O::Operation>]| {
+            let observing = operations.iter().filter(|timed| object.observes(&timed.operation));
+            observing.map(|timed| u64::from(timed.origin)).collect()
+        };
+        self.reduce_by_halves(of, |shrinker, chosen| {
+            let mut left = shrinker.operations.clone();
+            left.retain(|timed| chosen.binary_search(&u64::from(timed.origin)).is_err());
+            shrinker.adopt_fewer(&left)
+        });
+    }
+
+    /// Drops what changes nothing and opens the rest.
+    fn weaken(&mut self) {
+        let object = self.object;
+        let of = |operations: &[Timed<O::Operation>]| {
+            let certain = operations.iter().filter(|timed| !timed.is_open());
+            certain.map(|timed| u64::from(timed.origin)).collect()
+        };
+        self.reduce_by_halves(of, |shrinker, chosen| {
+            let weaker = shrinker.operations.iter().filter_map(|timed| {
+                let is_chosen = chosen.binary_search(&u64::from(timed.origin)).is_ok();
+                match is_chosen {
+                    true if object.observes(&timed.operation) => None,
+                    true => Some(Timed { complete: NEVER, ..timed.clone() }),
+                    false => Some(timed.clone()),
+                }
+            });
+            let weaker: Operations<O> = weaker.collect();
+            shrinker.adopt_fewer(&weaker)
+        });
+    }
+
     /// Tries to reduce half of the groups, then quarters, down to each group alone.
     fn reduce_by_halves(
         &mut self,
-        group_of: impl Fn(&Timed<O::Operation>) -> Option<u64>,
-        reduce: impl Fn(&Timed<O::Operation>) -> Option<Timed<O::Operation>>,
+        groups_of: impl Fn(&[Timed<O::Operation>]) -> BTreeSet<u64>,
+        mut reduce: impl FnMut(&mut Self, &[u64]) -> bool,
     ) {
-        let groups_of = |operations: &[Timed<O::Operation>]| -> Vec<u64> {
-            operations.iter().filter_map(&group_of).collect::<BTreeSet<_>>().into_iter().collect()
-        };
-        let mut groups = groups_of(&self.operations);
+        let list = |shrinker: &Self| groups_of(&shrinker.operations).into_iter().collect();
+        let mut groups: Vec<u64> = list(self);
         let mut size = groups.len().div_ceil(2);
         while size > 0 {
             let mut start = 0;
@@ -112,18 +178,10 @@ impl<O: Object> Shrinker<'_, O> {
                 if self.is_over() {
                     return;
                 }
-                let chosen = &groups[start..groups.len().min(start + size)];
-                let is_chosen = |timed: &Timed<O::Operation>| {
-                    group_of(timed).is_some_and(|group| chosen.binary_search(&group).is_ok())
-                };
-                let reduced = self.operations.iter().filter_map(|timed| match is_chosen(timed) {
-                    true => reduce(timed),
-                    false => Some(timed.clone()),
-                });
-                if self.adopt(reduced.collect()) {
-                    groups = groups_of(&self.operations);
-                } else {
-                    start += size;
+                let end = groups.len().min(start + size);
+                match reduce(self, &groups[start..end]) {
+                    true => groups = list(self),
+                    false => start = end,
                 }
             }
             size /= 2;

@@ -69,8 +69,14 @@ impl Operation {
 
     /// All operations of one value can be left out of any order: what else went in comes out as before,
     /// and what was empty still is. A taking of unknown result that took it goes with it.
-    pub fn cluster(&self) -> Option<u64> {
-        self.value().map(Atom::digest)
+    pub fn clusters(&self) -> Vec<u64> {
+        self.value().map(Atom::digest).into_iter().collect()
+    }
+
+    /// See `clusters`.
+    pub fn without(&self, clusters: &[u64]) -> Option<Operation> {
+        let is_chosen = |value: &Atom| clusters.binary_search(&value.digest()).is_ok();
+        (!self.value().is_some_and(is_chosen)).then(|| self.clone())
     }
 
     /// Whether this can tell that `open` happened: only who took a value knows that it went in (else it

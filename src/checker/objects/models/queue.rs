@@ -3,6 +3,7 @@
 use super::container::{Names, Operation, Taken};
 use crate::checker::ModelOptions;
 use crate::checker::objects::atom::{Atom, listed};
+use crate::checker::objects::fast::{self, Shortcut};
 use crate::checker::objects::object::Object;
 use crate::checker::objects::seen::{Seen, Timed};
 
@@ -108,8 +109,19 @@ impl Object for Queue {
         by.may_tell(open)
     }
 
-    fn cluster(&self, operation: &Operation) -> Option<u64> {
-        operation.cluster()
+    fn clusters(&self, operation: &Operation) -> Vec<u64> {
+        operation.clusters()
+    }
+
+    fn without(&self, operation: &Operation, clusters: &[u64]) -> Option<Operation> {
+        operation.without(clusters)
+    }
+
+    fn shortcut(&self, operations: &[Timed<Operation>]) -> Shortcut {
+        match self.is_fifo {
+            true => fast::fifo::decide(operations),
+            false => fast::bag::decide(operations),
+        }
     }
 
     fn weight(&self, state: &Vec<Atom>) -> usize {

@@ -6,8 +6,9 @@ use serde_json::Value as Json;
 
 use crate::checker::ModelOptions;
 use crate::checker::objects::atom::{Atom, listed};
+use crate::checker::objects::fast::{self, Shortcut};
 use crate::checker::objects::object::Object;
-use crate::checker::objects::seen::Seen;
+use crate::checker::objects::seen::{Seen, Timed};
 use crate::history::Datum;
 use crate::op::Value;
 
@@ -169,6 +170,36 @@ impl Object for Set {
             Operation::Contains(element, false) => state.contains(element),
             _ => false,
         }
+    }
+
+    /// Elements do not disturb each other.
+    fn clusters(&self, operation: &Operation) -> Vec<u64> {
+        let elements: Vec<&Atom> = match operation {
+            Operation::Add(element, _)
+            | Operation::Remove(element, _)
+            | Operation::Contains(element, _) => vec![element],
+            Operation::Read(seen) => seen.iter().collect(),
+        };
+        let own = elements.into_iter().filter(|element| !self.init.contains(*element));
+        own.map(Atom::digest).collect()
+    }
+
+    fn without(&self, operation: &Operation, clusters: &[u64]) -> Option<Operation> {
+        let stays = |element: &&Atom| {
+            self.init.contains(*element) || clusters.binary_search(&element.digest()).is_err()
+        };
+        match operation {
+            Operation::Add(element, _)
+            | Operation::Remove(element, _)
+            | Operation::Contains(element, _) => stays(&element).then(|| operation.clone()),
+            Operation::Read(seen) => {
+                Some(Operation::Read(seen.iter().filter(stays).cloned().collect()))
+            }
+        }
+    }
+
+    fn shortcut(&self, operations: &[Timed<Operation>]) -> Shortcut {
+        fast::growing::decide(&self.init, operations)
     }
 
     fn weight(&self, state: &BTreeSet<Atom>) -> usize {

@@ -63,8 +63,12 @@ impl Object for Stack {
         by.may_tell(open)
     }
 
-    fn cluster(&self, operation: &Operation) -> Option<u64> {
-        operation.cluster()
+    fn clusters(&self, operation: &Operation) -> Vec<u64> {
+        operation.clusters()
+    }
+
+    fn without(&self, operation: &Operation, clusters: &[u64]) -> Option<Operation> {
+        operation.without(clusters)
     }
 
     fn weight(&self, _state: &Rope<Atom>) -> usize {
