@@ -97,6 +97,13 @@ impl RwRegister {
         if let Some(why) = self.table.refused() {
             return Finding::new(NAME, Verdict::Unknown, why);
         }
+        // The graph of dependencies takes about as much again.
+        let needed = 2 * (self.table.bytes() + Registers::expected_bytes(&self.table));
+        if needed > budget.memory {
+            let why =
+                format!("{needed} bytes are needed, and the memory budget is {}", budget.memory);
+            return Finding::new(NAME, Verdict::Unknown, why);
+        }
         let registers = Registers::of(&self.table);
         let prints = Footprints::of(&registers);
         let initial = self.table.values.find(Datum::Json(&self.initial)).unwrap_or(NONE);
