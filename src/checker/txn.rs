@@ -15,4 +15,4 @@ mod table;
 mod weak;
 
 pub use list_append::LIST_APPEND;
-pub(crate) use rw_register::RW_REGISTER;
+pub use rw_register::RW_REGISTER;

@@ -15,7 +15,7 @@ const BETWEEN_LOOKS: u64 = 1 << 16;
 const MOST_BYTES: usize = Budget::UNBOUNDED.memory;
 
 /// Judges the operations on one key.
-pub(super) trait Workload: Clone {
+pub(super) trait Workload: Clone + Send {
     /// The model's name, and the checker's.
     const NAME: &'static str;
     /// Its operations; `ModelOptions::ops` may give others in the same order. None: any.

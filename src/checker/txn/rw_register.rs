@@ -46,7 +46,7 @@ use touches::Touches;
 use version_order::VersionOrder;
 use versions::{Registers, Writer};
 
-pub(crate) const RW_REGISTER: ModelKind = ModelKind {
+pub const RW_REGISTER: ModelKind = ModelKind {
     name: "rw-register",
     what: "transactions of [\"r\" key value] and [\"w\" key value], each value written once: no anomaly that the wanted consistency models forbid",
     checkers: |options| Ok(vec![Box::new(RwRegister::new(options)?)]),
@@ -293,6 +293,10 @@ impl Checker for RwRegister {
     }
 
     fn streams(&self) -> bool {
+        true
+    }
+
+    fn takes_completions_alone(&self) -> bool {
         true
     }
 
