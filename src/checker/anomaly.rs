@@ -145,6 +145,27 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "causality-violation",
         "a transaction missed a write that had happened before it, by processes and reads",
     ),
+    kind("no-serial-order", "no order of the transactions one after the other explains all reads"),
+    kind(
+        "no-serial-order-process",
+        "no such order in which each process does its own in turn explains all reads",
+    ),
+    kind(
+        "no-serial-order-realtime",
+        "no such order in which what was over comes before what began then explains all reads",
+    ),
+    kind(
+        "no-snapshot-order",
+        "no order of beginnings and commits explains all reads as snapshot isolation would",
+    ),
+    kind(
+        "no-snapshot-order-process",
+        "no such order in which each process does its own in turn explains all reads",
+    ),
+    kind(
+        "no-snapshot-order-realtime",
+        "no such order in which what was over comes before what began then explains all reads",
+    ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
 ];
 

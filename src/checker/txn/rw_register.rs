@@ -12,6 +12,7 @@ pub(crate) mod footprint;
 pub(crate) mod initial;
 mod justify;
 mod realtime;
+mod search;
 mod singles;
 mod sources;
 mod stated;
@@ -41,6 +42,7 @@ use direct::{Direct, Kind, direct};
 use footprint::Footprints;
 use initial::InitialVersions;
 use justify::Evidence;
+use search::{Asked, Scene, Searched};
 use stated::StatedOrder;
 use touches::Touches;
 use version_order::VersionOrder;
@@ -64,6 +66,12 @@ struct Trusted {
     sequential: bool,
     linearizable: bool,
     stated: Option<StatedOrder>,
+}
+
+impl Trusted {
+    fn any(&self) -> bool {
+        self.writes_follow_reads || self.sequential || self.linearizable || self.stated.is_some()
+    }
 }
 
 /// Judges transactions on registers.
@@ -153,6 +161,36 @@ impl RwRegister {
         }
         let cycles = find_cycles(&edges.into_graph(), case.budget);
         judgement.take_cycles(cycles, |cycle| cycle_anomaly(&self.table, cycle, &evidence));
+        if !judgement.found_any(&self.wanted) {
+            self.search(case, &order, judgement);
+        }
+    }
+
+    /// Tries orders of writes where what was inferred is no contradiction.
+    fn search(&self, case: &Case, order: &VersionOrder, judgement: &mut Judgement) {
+        let Some(asked) = Asked::of(&self.wanted) else { return };
+        let committed = Committed::of(case.registers, case.prints, &case.initial);
+        let scene = Scene { committed: &committed, prints: case.prints, order };
+        // Where orders of versions are trusted they are all but complete, as in Elle.
+        let steps = if self.trusted.any() { search::SHORT } else { search::LONG };
+        match search::search(&scene, asked, steps, case.budget) {
+            Searched::Ordered => {
+                judgement.figures.insert("ordered".to_owned(), 1.0);
+            }
+            Searched::Impossible(refuted) => {
+                let kind = refuted.asked.anomaly();
+                judgement.tell(kind, || search::explain(&scene, &refuted));
+            }
+            Searched::Undecided(why) if !self.trusted.any() => {
+                judgement.doubt(format!(
+                    "no contradiction was found in what could be inferred, but {why}; trust \
+                     linearizable_keys, sequential_keys or wfr_keys if the system promises them"
+                ));
+            }
+            Searched::Undecided(_) => {
+                judgement.figures.insert("ordered".to_owned(), 0.0);
+            }
+        }
     }
 
     fn version_edges(

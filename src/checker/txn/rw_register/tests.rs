@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod changes;
+mod exact;
 mod orders;
 mod random;
 mod recorded;
