@@ -12,11 +12,13 @@ const NAMED: usize = 12;
 pub(crate) struct Cast<'r, 't> {
     registers: &'r Registers<'t>,
     members: Vec<u32>,
+    /// The keys that matter; of other keys nothing is shown, unless none matters.
+    keys: Vec<u32>,
 }
 
 impl<'r, 't> Cast<'r, 't> {
     pub fn of(registers: &'r Registers<'t>) -> Cast<'r, 't> {
-        Cast { registers, members: Vec::new() }
+        Cast { registers, members: Vec::new(), keys: Vec::new() }
     }
 
     pub fn name(&mut self, txn: u32) -> String {
@@ -31,12 +33,17 @@ impl<'r, 't> Cast<'r, 't> {
         format!("T{}", place + 1)
     }
 
+    /// This key matters.
+    pub fn about(&mut self, key: u32) {
+        self.keys.push(key);
+    }
+
     /// An anomaly with a line for each transaction named, and then the reasons.
     pub fn anomaly(self, kind: &str, summary: String, reasons: Vec<String>) -> Anomaly {
         let table = self.registers.table;
         let mut told = anomaly(table, kind, &self.members, summary);
         for (place, txn) in self.members.iter().enumerate().take(NAMED) {
-            told.details.push(format!("T{} = {}", place + 1, txn_text(table, *txn, &[])));
+            told.details.push(format!("T{} = {}", place + 1, txn_text(table, *txn, &self.keys)));
         }
         if self.members.len() > NAMED {
             told.details.push(format!("... and {} more transactions", self.members.len() - NAMED));

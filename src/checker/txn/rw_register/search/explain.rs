@@ -75,6 +75,15 @@ impl Teller<'_, '_> {
             };
         }
         let (one, other) = (self.name(edge.from), self.name(edge.to));
+        match edge.why {
+            Why::Read { version } => self.cast.about(registers.key(version)),
+            Why::Version { key }
+            | Why::Overwrite { key }
+            | Why::Anti { key, .. }
+            | Why::Visible { key, .. }
+            | Why::Chosen { key } => self.cast.about(key),
+            Why::Initial | Why::Begin | Why::Process | Why::RealTime => {}
+        }
         let key_text = |key: u32| registers.table.key_text(key);
         let why = match edge.why {
             Why::Initial => "the initial state is before everything".to_owned(),
@@ -96,9 +105,12 @@ impl Teller<'_, '_> {
                 )
             }
             Why::Anti { key, from } => {
+                let goal = self.refuted.asked.goal;
+                let later = commit(goal, self.node(edge.to));
+                let way = self.way(begin(goal, from), later, edge);
                 let writer = self.name_node(from);
                 let key = key_text(key);
-                format!("{one} read {key} from {writer}, and {other} replaced that")
+                format!("{one} read {key} from {writer}, and {other} wrote it after {writer}{way}")
             }
             Why::Visible { key, reader } => {
                 let to = begin(self.refuted.asked.goal, reader);

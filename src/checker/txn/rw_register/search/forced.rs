@@ -61,7 +61,7 @@ impl Pair<'_> {
         let is_before =
             |one: u32, other: u32| known.reaches(begin(self.goal, one), commit(self.goal, other));
         if is_before(one, other) {
-            self.in_order(known, Why::Overwrite { key: self.key }, edges);
+            self.in_order(Some(known), Why::Overwrite { key: self.key }, edges);
         } else if !is_before(other, one) {
             let seen = |reader: &&u32| {
                 **reader != other
@@ -76,11 +76,11 @@ impl Pair<'_> {
     }
 
     /// The one is before the other, and so is whoever read from the one.
-    fn in_order(&self, known: &Precedence, why: Why, edges: &mut Vec<Edge>) {
+    fn in_order(&self, known: Option<&Precedence>, why: Why, edges: &mut Vec<Edge>) {
         let (goal, key) = (self.goal, self.key);
         let (one, other) = (self.one.0, self.other.0);
         let mut add = |from: u32, to: u32, why: Why| {
-            if !known.reaches(from, to) {
+            if !known.is_some_and(|known| known.reaches(from, to)) {
                 edges.push(Edge { from, to, why });
             }
         };
@@ -92,8 +92,9 @@ impl Pair<'_> {
 }
 
 /// The edges of a choice: these two writers of a key, by their places among its writers, in this order.
+/// Without those that are known, if it is said what is.
 pub(crate) fn chosen(
-    known: &Precedence,
+    known: Option<&Precedence>,
     rivals: &Rivals,
     goal: Goal,
     (key, one, other): (u32, usize, usize),

@@ -29,6 +29,9 @@ struct Made {
     edges: usize,
 }
 
+/// How many choices are made at once at most.
+const AT_ONCE: usize = 1024;
+
 pub(crate) struct Trial<'a> {
     committed: &'a Committed<'a>,
     rivals: &'a Rivals,
@@ -36,6 +39,9 @@ pub(crate) struct Trial<'a> {
     known: Precedence,
     made: Vec<Made>,
     tried: u64,
+    /// How many choices are made at once, and were the last time.
+    at_once: usize,
+    last: usize,
     steps: u64,
     budget: &'a Budget<'a>,
 }
@@ -49,7 +55,8 @@ impl<'a> Trial<'a> {
         steps: u64,
         budget: &'a Budget<'a>,
     ) -> Trial<'a> {
-        Trial { committed, rivals, goal, known, made: Vec::new(), tried: 0, steps, budget }
+        let (made, tried, at_once, last) = (Vec::new(), 0, AT_ONCE, 0);
+        Trial { committed, rivals, goal, known, made, tried, at_once, last, steps, budget }
     }
 
     pub fn into_edges(self) -> Vec<Edge> {
@@ -70,8 +77,11 @@ impl<'a> Trial<'a> {
                     return Tried::Impossible { cycle: first_cycle, tried: self.tried };
                 }
             } else if self.known.work <= self.steps {
-                let Some(choice) = self.failing() else { return Tried::Ordered };
-                self.choose(choice);
+                let choices = self.failing();
+                if choices.is_empty() {
+                    return Tried::Ordered;
+                }
+                self.choose(choices);
             }
         }
     }
@@ -89,51 +99,69 @@ impl<'a> Trial<'a> {
         false
     }
 
-    fn choose(&mut self, choice: Choice) {
-        self.tried += 1;
-        self.made.push(Made { choice, edges: self.known.edges.len() });
-        let edges = chosen(&self.known, self.rivals, self.goal, choice);
-        self.known.edges.extend(edges);
+    /// Many choices at once save time where all of them are right, which shows at the next conclusion.
+    fn choose(&mut self, mut choices: Vec<Choice>) {
+        if self.last > 0 {
+            self.at_once = AT_ONCE.min(self.at_once * 2);
+        }
+        choices.truncate(self.at_once);
+        self.last = choices.len();
+        for choice in choices {
+            self.tried += 1;
+            self.made.push(Made { choice, edges: self.known.edges.len() });
+            let edges = chosen(Some(&self.known), self.rivals, self.goal, choice);
+            self.known.edges.extend(edges);
+        }
     }
 
-    /// Takes the last choice back: then the other order is forced.
+    /// Takes the last choice back: then the other order is forced. Of many choices at once nobody knows
+    /// which was wrong; fewer are made next time.
     fn go_back(&mut self) -> bool {
+        if self.last > 1 {
+            self.at_once = self.last / 2;
+            let kept = self.made.len() - self.last;
+            self.known.edges.truncate(self.made[kept].edges);
+            self.made.truncate(kept);
+            self.last = 0;
+            return true;
+        }
+        self.last = 0;
         let Some(Made { choice: (key, one, other), edges }) = self.made.pop() else { return false };
         self.known.edges.truncate(edges);
-        // What was known then is no more than what is now; the edges need not be new.
-        let known = Precedence::new(self.known.nodes, Vec::new());
-        let edges = chosen(&known, self.rivals, self.goal, (key, other, one));
+        let edges = chosen(None, self.rivals, self.goal, (key, other, one));
         self.known.edges.extend(edges);
         true
     }
 
-    /// A pair of writers that an order which keeps all that is known has the wrong way.
-    fn failing(&self) -> Option<Choice> {
-        let order = self.known.topological(|moment| self.rank(moment))?;
+    /// Pairs of writers, at most one of each key, that an order which keeps all that is known has the wrong way.
+    fn failing(&self) -> Vec<Choice> {
+        let Some(order) = self.known.topological(|moment| self.rank(moment)) else {
+            return Vec::new();
+        };
         let mut place = vec![0_u32; self.known.nodes];
         for (at, moment) in (0..).zip(order) {
             place[moment as usize] = at;
         }
-        let (begins, commits) = (
-            |node: u32| place[begin(self.goal, node) as usize],
-            |node: u32| place[commit(self.goal, node) as usize],
-        );
-        for (key, writers) in (0..).zip(&self.rivals.keys) {
-            let mut by_place: Vec<usize> = (0..writers.len()).collect();
-            by_place.sort_by_key(|at| commits(writers[*at].0));
-            for pair in by_place.windows(2) {
-                let ((one, readers), (other, _)) = (&writers[pair[0]], &writers[pair[1]]);
-                let overlap = self.goal == Goal::Snapshot && commits(*one) > begins(*other);
-                let is_late = |reader: &u32| reader != other && begins(*reader) > commits(*other);
-                if overlap || readers.iter().any(is_late) {
-                    return Some((key, pair[0], pair[1]));
-                }
-            }
-        }
-        None
+        let keys = 0..self.rivals.keys.len() as u32;
+        keys.filter_map(|key| self.failing_of(key, &place)).collect()
     }
 
-    /// By completion, which is near to the moment of commit; what begins as late as it may.
+    fn failing_of(&self, key: u32, place: &[u32]) -> Option<Choice> {
+        let begins = |node: u32| place[begin(self.goal, node) as usize];
+        let commits = |node: u32| place[commit(self.goal, node) as usize];
+        let writers = &self.rivals.keys[key as usize];
+        let mut by_place: Vec<usize> = (0..writers.len()).collect();
+        by_place.sort_by_key(|at| commits(writers[*at].0));
+        let fails = |pair: &&[usize]| {
+            let ((one, readers), (other, _)) = (&writers[pair[0]], &writers[pair[1]]);
+            let overlap = self.goal == Goal::Snapshot && commits(*one) > begins(*other);
+            let is_late = |reader: &u32| reader != other && begins(*reader) > commits(*other);
+            overlap || readers.iter().any(is_late)
+        };
+        by_place.windows(2).find(fails).map(|pair| (key, pair[0], pair[1]))
+    }
+
+    /// By the middle of its time, which is near to the moment of its effect.
     fn rank(&self, moment: u32) -> u64 {
         let node = node_of(self.goal, moment);
         let txn = self.committed.txns.get(node as usize).copied().unwrap_or(NONE);
@@ -141,7 +169,8 @@ impl<'a> Trial<'a> {
             return 0;
         }
         let txn = self.committed.registers.table.txn(txn);
-        txn.completed.unwrap_or(txn.event()).index
+        let (first, last) = (txn.event(), txn.completed.unwrap_or(txn.event()));
+        first.index + last.index
     }
 
     /// Pairs of writers without an order.
