@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::checker::{
     Availability, Budget, Case, Checker, Finding, Judgement, KvrocksBounds, KvrocksChecks,
-    KvrocksObject, Linearizability, Recovery, RegisterModel, Stats, WantedChanges, WellFormed,
-    compose, count_operations, judge, kvrocks_checkers,
+    KvrocksObject, Linearizability, Recovery, RegisterModel, Stats, WantedChanges, compose,
+    count_operations, judge, kvrocks_checkers,
 };
 use crate::cluster::Role;
 use crate::history::History;
@@ -59,7 +59,7 @@ pub fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionErro
     let crew = workload.get().crew(&scenario.topology(), spec.concurrency);
     let kinds = workload.get().kinds().into_iter().map(Into::into).collect();
     let recover_within = spec.recover_within.nanos();
-    let mut checkers: Vec<Box<dyn Checker>> = vec![Box::new(WellFormed)];
+    let mut checkers: Vec<Box<dyn Checker>> = Vec::new();
     let (changes, first_change) = match &workload {
         AnyWorkload::Register(_) => (WantedChanges::None, 0),
         AnyWorkload::Kvrocks(kvrocks) => {

@@ -4,6 +4,7 @@
 mod certificate;
 mod chain;
 mod decide;
+mod evident;
 mod explain;
 mod numbers;
 mod operation;
@@ -18,11 +19,11 @@ mod zones;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::checker::{Anomaly, Budget, Checker, Finding, RegisterModel, Verdict};
 use crate::history::History;
-use crate::op::{Key, NodeName};
+use crate::op::{Key, Kind, NodeName, Process};
 use decide::{Decision, Method};
 use explain::Scene;
 use operation::{Pair, Register};
@@ -43,10 +44,13 @@ pub struct Linearizability {
     shards: Option<Vec<Vec<NodeName>>>,
 }
 
+/// The positions of each key's operations.
+type Members<'a> = IndexMap<Option<&'a Key>, Vec<u32>, FxBuildHasher>;
+
 /// A history's operations, and those of each key in order of first appearance.
 struct Keys<'a> {
     pairs: Vec<Pair<'a>>,
-    members: IndexMap<Option<&'a Key>, Vec<u32>, FxBuildHasher>,
+    members: Members<'a>,
     divided: Option<Divided>,
 }
 
@@ -184,16 +188,35 @@ impl<'a> Keys<'a> {
         shards: Option<&[Vec<NodeName>]>,
         model: &RegisterModel,
     ) -> Keys<'a> {
+        let Some(shards) = shards else {
+            return Keys::in_one_pass(history);
+        };
         let mut pairs = history.operations();
-        let divided = shards.map(|shards| Divided::of(history, &pairs, shards, model));
-        if divided.is_some() {
-            pairs.retain(|(invocation, _)| terms::is_of_a_register(invocation));
-        }
-        let mut members: IndexMap<Option<&Key>, Vec<u32>, FxBuildHasher> = IndexMap::default();
+        let divided = Some(Divided::of(history, &pairs, shards, model));
+        pairs.retain(|(invocation, _)| terms::is_of_a_register(invocation));
+        let mut members = Members::default();
         for (position, (invocation, _)) in pairs.iter().enumerate() {
             members.entry(invocation.key.as_ref()).or_default().push(position as u32);
         }
         Keys { pairs, members, divided }
+    }
+
+    /// A history is larger than any cache, so it is walked but once.
+    fn in_one_pass(history: &'a History) -> Keys<'a> {
+        let mut open = FxHashMap::default();
+        let mut pairs: Vec<Pair> = Vec::with_capacity(history.len() / 2);
+        let mut members = Members::default();
+        for event in history.events() {
+            let Process::Client(process) = event.process else { continue };
+            if event.kind == Kind::Invoke {
+                open.insert(process, pairs.len());
+                members.entry(event.key.as_ref()).or_default().push(pairs.len() as u32);
+                pairs.push((event, None));
+            } else if let Some(position) = open.remove(&process) {
+                pairs[position].1 = Some(event);
+            }
+        }
+        Keys { pairs, members, divided: None }
     }
 
     /// The parts of a key that are judged by themselves, and how many operations were weakened.

@@ -1,9 +1,11 @@
 //! Models by name: what `stormglass check --model` may say, and which checkers that means.
 
+mod guess;
 mod options;
 mod register;
 mod takes;
 
+pub use guess::{Guess, Shape, guess};
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 

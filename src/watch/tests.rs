@@ -1,3 +1,5 @@
+//! A watch sees what a check of so much history would, at once or at the next look.
+
 use std::time::{Duration, Instant};
 
 use super::*;

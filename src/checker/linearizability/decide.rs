@@ -1,5 +1,6 @@
 //! Which algorithm decides a register, and what it says.
 
+use crate::checker::linearizability::evident;
 use crate::checker::linearizability::operation::{NEVER, Operation, Register};
 use crate::checker::linearizability::relevance::Observed;
 use crate::checker::linearizability::search::{Limits, Searched, search};
@@ -44,7 +45,20 @@ pub(super) fn decide(register: &Register, limits: &Limits) -> (Decision, u64) {
 
 fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> (Decision, u64) {
     let completion = |position: u32| operations.get(position as usize).map_or(0, |o| o.complete);
-    let (found, steps) = search(operations, values, limits);
+    let brief = Limits { steps: limits.steps.min(brief_steps(operations)), ..*limits };
+    let (mut found, mut steps) = search(operations, values, &brief);
+    if let Searched::Undecided { .. } = found {
+        // Where a search is not easy it may be hopeless, and the violation plain all the same.
+        if let Some(evident) = evident::find(operations, values) {
+            let core = evident.proof.unwrap_or_else(|| until(operations, evident.seen.complete));
+            return (Decision::Violated { core, by: Method::Search }, steps);
+        }
+        if steps < limits.steps {
+            let rest = Limits { steps: limits.steps - steps, ..*limits };
+            let (later, more) = search(operations, values, &rest);
+            (found, steps) = (later, steps + more);
+        }
+    }
     let decision = match found {
         Searched::Linearizable { .. } => Decision::Linearizable(Method::Search),
         Searched::Violated { last } => {
@@ -57,6 +71,11 @@ fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> (Decis
         }
     };
     (decision, steps)
+}
+
+/// Steps that are enough for most searches that have an answer.
+fn brief_steps(operations: &[Operation]) -> u64 {
+    8 * operations.len() as u64 + 1_000
 }
 
 /// The operations as they stood at this moment: what had not completed yet may have happened.

@@ -13,6 +13,9 @@ pub(super) const INITIAL: ValueId = 0;
 /// Completion of an operation that may take effect at any later time, or never.
 pub(super) const NEVER: u32 = u32::MAX;
 
+/// Operations whose completions are looked at together.
+const AHEAD: usize = 64;
+
 /// An invocation and its completion, if there is one.
 pub(super) type Pair<'a> = (&'a Event, Option<&'a Event>);
 
@@ -94,23 +97,35 @@ impl Register {
     ) -> Result<Register, String> {
         let mut numbers = Numbers::new(&model.initial, members.len());
         let mut operations = Vec::with_capacity(members.len());
-        for &origin in members {
-            let (invocation, completion) = pairs[origin as usize];
-            let effect = match completion.map(|event| event.kind) {
-                Some(Kind::Fail) => failed_effect(invocation, completion, model, &mut numbers)?,
-                kind => effect(invocation, completion, kind, model, &mut numbers)?,
-            };
-            let Some(effect) = effect else { continue };
-            let certain = completion.filter(|event| event.kind != Kind::Info);
-            operations.push(Operation {
-                effect,
-                invoke: position(invocation)?,
-                complete: certain.map_or(Ok(NEVER), position)?,
-                origin,
-            });
+        let mut kinds = Vec::with_capacity(AHEAD);
+        for chunk in members.chunks(AHEAD) {
+            // Completions lie scattered: looked at together they are waited for together.
+            kinds.clear();
+            kinds.extend(chunk.iter().map(|origin| pairs[*origin as usize].1.map(|c| c.kind)));
+            for (origin, kind) in chunk.iter().zip(&kinds) {
+                let pair = pairs[*origin as usize];
+                operations.extend(read_one(pair, *origin, *kind, model, &mut numbers)?);
+            }
         }
         Ok(Register { operations, values: numbers.count() })
     }
+}
+
+fn read_one(
+    (invocation, completion): Pair,
+    origin: u32,
+    kind: Option<Kind>,
+    model: &RegisterModel,
+    numbers: &mut Numbers,
+) -> Result<Option<Operation>, String> {
+    let effect = match kind {
+        Some(Kind::Fail) => failed_effect(invocation, completion, model, numbers)?,
+        kind => effect(invocation, completion, kind, model, numbers)?,
+    };
+    let Some(effect) = effect else { return Ok(None) };
+    let certain = completion.filter(|_| kind != Some(Kind::Info));
+    let (invoke, complete) = (position(invocation)?, certain.map_or(Ok(NEVER), position)?);
+    Ok(Some(Operation { effect, invoke, complete, origin }))
 }
 
 fn position(event: &Event) -> Result<u32, String> {

@@ -38,10 +38,14 @@ pub(super) fn untried<const WORDS: usize>(
     let now = plan.now(position);
     let mut ranked = Ranked::default();
     let mut any_hides = false;
-    for slot in live.present.without(&live.observers).without(&config.done).ones() {
-        let operation = live.occupant(slot);
+    let slots = live.present.without(&live.observers).without(&config.done);
+    let waiting: Vec<u32> = slots.ones().map(|slot| live.occupant(slot)).collect();
+    for (slot, &operation) in slots.ones().zip(&waiting) {
         let effect = plan.operations[operation as usize].effect;
         let Some(result) = effect.apply(config.state) else { continue };
+        if has_urgent_twin(plan, &waiting, operation) {
+            continue;
+        }
         if operation == target {
             ranked.itself = Some(slot as u32);
         } else if enables(wanted, result) {
@@ -58,6 +62,11 @@ pub(super) fn untried<const WORDS: usize>(
             continue;
         }
         let Some(result) = members.effect.apply(config.state) else { continue };
+        // What must happen anyway goes before what may.
+        let is_twin = |member: &u32| has_urgent_twin(plan, &waiting, *member);
+        if members.members.first().is_some_and(is_twin) {
+            continue;
+        }
         // Writing what is there already only serves to hide what waits to be hidden.
         if !plan.observed.matters(result, now) || (result == config.state && !any_hides) {
             continue;
@@ -73,6 +82,17 @@ pub(super) fn untried<const WORDS: usize>(
     untried.extend(ranked.enabling.into_iter().rev());
     untried.extend(ranked.itself);
     untried
+}
+
+/// Whether another operation that waits has the same effect and completes earlier.
+///
+/// Wherever this one stands in an order and the other later, they can change places.
+fn has_urgent_twin(plan: &Plan, waiting: &[u32], operation: u32) -> bool {
+    let Some(kin) = plan.kin(operation) else { return false };
+    let complete = |operation: u32| plan.operations[operation as usize].complete;
+    let is_more_urgent =
+        |other: &u32| plan.kin(*other) == Some(kin) && complete(*other) < complete(operation);
+    waiting.iter().any(is_more_urgent)
 }
 
 /// Whether the operation can happen once the register holds this value, and depends on it.

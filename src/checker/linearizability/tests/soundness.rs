@@ -66,6 +66,7 @@ fn every_algorithm_agrees_with_the_oracle_on_small_histories() {
             seen.invalid += 1;
         }
         compare_search(&register, expected, &told);
+        compare_evident(&register, expected, &told);
         if compare_zones(&register, expected, &told) {
             seen.by_zones += 1;
         } else {
@@ -95,6 +96,15 @@ fn compare_search(register: &Register, expected: bool, told: &impl Fn() -> Strin
             Searched::Violated { .. } => assert!(!expected, "search refused: {}", told()),
             Searched::Undecided { why, .. } => panic!("{why}: {}", told()),
         }
+    }
+}
+
+fn compare_evident(register: &Register, expected: bool, told: &impl Fn() -> String) {
+    let Some(evident) = evident::find(&register.operations, register.values) else { return };
+    assert!(!expected, "plainly wrong, but is not: {}", told());
+    assert!(!has_order(&until(&register.operations, evident.seen.complete)), "{}", told());
+    if let Some(proof) = evident.proof {
+        assert!(!has_order(&proof), "{proof:?} is no proof: {}", told());
     }
 }
 
