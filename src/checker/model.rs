@@ -41,6 +41,14 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::COMMENTS,
     jepsen::CAUSAL_REVERSE,
     jepsen::SEQUENTIAL,
+    jepsen::UNIQUE_IDS,
+    jepsen::UNORDERED_QUEUE,
+    jepsen::TOTAL_QUEUE,
+    jepsen::CAUSAL,
+    jepsen::SESSION,
+    jepsen::MONOTONIC,
+    jepsen::ADYA_G2,
+    jepsen::DIRTY_READ,
 ];
 
 /// No model has this name.

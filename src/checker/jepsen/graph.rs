@@ -46,7 +46,9 @@ impl Graph {
     pub fn cycles(&self) -> Vec<Vec<Edge>> {
         let (component, members) = self.components();
         let cyclic = members.into_iter().enumerate();
-        cyclic.filter_map(|(number, nodes)| self.shortest(&component, number as u32, &nodes)).collect()
+        cyclic
+            .filter_map(|(number, nodes)| self.shortest(&component, number as u32, &nodes))
+            .collect()
     }
 
     /// The number of each node's component, and of those with more than one node or an edge to

@@ -152,7 +152,8 @@ impl Workload for LongFork {
             return;
         }
         let items = step.value.items();
-        let Some(parts) = items.and_then(|items| items.map(access).collect::<Option<Vec<_>>>()) else {
+        let Some(parts) = items.and_then(|items| items.map(access).collect::<Option<Vec<_>>>())
+        else {
             if step.kind() == Kind::Ok {
                 let (index, found) = (step.event.index, step.value.to_text());
                 tally.broken(|| format!("event {index}: {found:.40}, expected [[r k v] ...]"));

@@ -75,7 +75,8 @@ impl Session {
         let key = self.key(access);
         let node = self.node(key, access);
         if !self.written.insert(node) {
-            let (index, value) = (step.event.index, self.values.name(self.of_node[node as usize].1));
+            let (index, value) =
+                (step.event.index, self.values.name(self.of_node[node as usize].1));
             tally.broken(|| format!("event {index}: {value} is written to one key a second time"));
         }
     }
@@ -91,7 +92,8 @@ impl Session {
             }
             return;
         }
-        let after = Last { node: self.node(key, access), writes: access.writes, moment: step.now() };
+        let after =
+            Last { node: self.node(key, access), writes: access.writes, moment: step.now() };
         self.last.insert((step.process, key), after);
         if let Some(before) = before.filter(|before| before.node != after.node) {
             self.met.push(Met { before, after });

@@ -124,7 +124,9 @@ impl Workload for TotalQueue {
                 Some(drain) => format!("the drain of process {} at {}", drain.process, at(drain)),
                 None => format!("{open} dequeues without known result"),
             };
-            tally.open(|| format!("{missing} elements never came out; {takers} may have taken them"));
+            tally.open(|| {
+                format!("{missing} elements never came out; {takers} may have taken them")
+            });
         }
     }
 

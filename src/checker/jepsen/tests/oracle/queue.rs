@@ -84,7 +84,8 @@ fn total(events: &[Event], finding: &Finding) -> Verdict {
     let ops = ops(events);
     let (mut lost, mut unexpected) = (0, 0);
     for element in 0..6 {
-        let enqueues = || ops.iter().filter(|op| op.f == "enqueue" && op.asked == Value::Int(element));
+        let enqueues =
+            || ops.iter().filter(|op| op.f == "enqueue" && op.asked == Value::Int(element));
         let attempts = enqueues().count();
         let acknowledged = enqueues().filter(|op| op.kind == Kind::Ok).count();
         let dequeued: usize = ops

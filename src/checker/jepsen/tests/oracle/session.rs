@@ -59,10 +59,15 @@ fn one_order_for_all(events: &[Event]) -> bool {
     some_order(4, &|order| {
         let rank = |op: &Op| match Datum::Value(&op.answer).as_i64() {
             None => 0,
-            Some(value) => 1 + order.iter().position(|other| *other as i64 + 1 == value).unwrap_or(9),
+            Some(value) => {
+                1 + order.iter().position(|other| *other as i64 + 1 == value).unwrap_or(9)
+            }
         };
-        let pairs = ops.iter().enumerate().flat_map(|(n, one)| ops[n..].iter().map(move |o| (one, o)));
-        pairs.filter(|(one, other)| process(one) == process(other)).all(|(one, o)| rank(one) <= rank(o))
+        let pairs =
+            ops.iter().enumerate().flat_map(|(n, one)| ops[n..].iter().map(move |o| (one, o)));
+        pairs
+            .filter(|(one, other)| process(one) == process(other))
+            .all(|(one, o)| rank(one) <= rank(o))
     })
 }
 
