@@ -140,7 +140,7 @@ fn what_is_no_transaction_and_what_is_no_order_is_refused_with_the_reason() {
     let finding = find(&History::new(bad), &ModelOptions::default());
     assert_eq!(finding.verdict, Verdict::Unknown);
     let error = RwRegister::new(&options(serde_json::json!({"transaction_order": "0 2, one"})));
-    let error = error.err().expect("no order");
+    let error = error.expect_err("no order");
     assert!(error.contains("`one`: expected pairs of an event's index"), "{error}");
 }
 
