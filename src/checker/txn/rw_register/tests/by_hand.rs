@@ -168,3 +168,22 @@ fn a_fractured_read_is_explained_edge_by_edge() {
         ]
     );
 }
+
+#[test]
+fn a_budget_that_ends_leaves_the_verdict_open() {
+    let lines: Vec<String> = (1..200).map(|value| format!("0 ok wx{value}")).collect();
+    let history = history(&lines.join("\n"));
+    for json in [
+        serde_json::json!({"consistency_models": ["serializable"], "init": 0}),
+        serde_json::json!({"consistency_models": ["causal"]}),
+    ] {
+        let mut checker = RwRegister::new(&options(json.clone())).expect("options");
+        history.events().iter().for_each(|event| drop(checker.observe(event)));
+        let spent = Budget { exhausted: &|| true, memory: 1 << 30 };
+        assert_eq!(checker.judge(&spent).verdict, Verdict::Unknown, "{json}");
+        let small = Budget { exhausted: &|| false, memory: 1 << 10 };
+        let finding = checker.judge(&small);
+        assert_eq!(finding.verdict, Verdict::Unknown, "{json}");
+        assert!(finding.why.contains("memory"), "{}", finding.why);
+    }
+}
