@@ -116,6 +116,35 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "replica-divergence",
         "in the end nodes of one shard hold different values, and nothing is written any more",
     ),
+    kind("lost", "an element was surely added, and the last reads of its set lack it"),
+    kind("unexpected", "an element was read or dequeued that nobody added"),
+    kind("duplicated", "an element was read, dequeued or handed out more often than it can be"),
+    kind("stale", "a read of a set began after an element was known, and lacks it"),
+    kind("counter-out-of-bounds", "a count was read that the adds so far cannot have made"),
+    kind("wrong-total", "the balances of all accounts do not sum to what they did at first"),
+    kind("negative-value", "an account was read with a balance below 0"),
+    kind("nil-balance", "an account was read without a balance"),
+    kind("unexpected-key", "an account was read that there is not"),
+    kind("long-fork", "two reads saw two writes in opposite orders"),
+    kind("causal-reverse", "a read saw a write, and lacks one that had completed before it began"),
+    kind("nonsequential", "a read saw a later insert of a process, and then not an earlier one"),
+    kind("forgotten-write", "a transaction wrote a register and then read something else there"),
+    kind(
+        "session-cycle",
+        "transactions read from each other in a circle, if each process did its own in order",
+    ),
+    kind(
+        "non-monotonic-read",
+        "a transaction read from another, and then something older than what that one wrote",
+    ),
+    kind(
+        "fractured-read",
+        "a transaction saw one write of another, or of its own process before, and missed a second",
+    ),
+    kind(
+        "causality-violation",
+        "a transaction missed a write that had happened before it, by processes and reads",
+    ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
 ];
 

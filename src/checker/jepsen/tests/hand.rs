@@ -1,0 +1,3 @@
+//! Minimal good, bad and unknown histories of each model.
+
+mod elle_cli;
