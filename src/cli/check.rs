@@ -16,6 +16,8 @@ use crate::results_folder::ResultsFolder;
 use crate::say::{say, say_line};
 use options::OptionArguments;
 
+pub use options::flag;
+
 #[derive(Args)]
 pub struct Arguments {
     /// A results folder, or a history: .jsonl, .jsonl.zst, .edn

@@ -428,7 +428,7 @@ fn other_commands_refuse_as_well() {
         frobnicate
           unrecognized subcommand 'frobnicate'; `--help` shows what is expected
         list worklods
-          invalid value 'worklods' for '[WHAT]' [possible values: workloads, nemeses, checkers, anomalies, services, variants]; tip: a similar value exists: 'workloads'; `--help` shows what is expected
+          invalid value 'worklods' for '[WHAT]' [possible values: workloads, nemeses, checkers, models, anomalies, services, variants]; tip: a similar value exists: 'workloads'; `--help` shows what is expected
         describe partition-halfs
           there is nothing named `partition-halfs`; did you mean `partition-halves`?; `stormglass list` shows all
         completions tcsh
