@@ -145,6 +145,15 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "causality-violation",
         "a transaction missed a write that had happened before it, by processes and reads",
     ),
+    kind("noncausal", "a step of a register did not see the one before it"),
+    kind("read-your-writes", "a process read an older value than it had written"),
+    kind("monotonic-reads", "a process read an older value than it had read"),
+    kind("monotonic-writes", "a process's writes took effect in another order than it wrote"),
+    kind("writes-follow-reads", "a process's write took effect before one that it had read"),
+    kind("nonmonotonic", "one number was seen grown and another one shrunk, or one went back"),
+    kind("predicate-g2", "two inserts succeeded, each of which had looked for the other"),
+    kind("dirty-read", "a value was read that is nowhere in the end"),
+    kind("not-on-all", "some nodes have a value in the end, and others do not"),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
 ];
 

@@ -45,6 +45,14 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::SEQUENTIAL,
     txn::LIST_APPEND,
     txn::RW_REGISTER,
+    jepsen::UNIQUE_IDS,
+    jepsen::UNORDERED_QUEUE,
+    jepsen::TOTAL_QUEUE,
+    jepsen::CAUSAL,
+    jepsen::SESSION,
+    jepsen::MONOTONIC,
+    jepsen::ADYA_G2,
+    jepsen::DIRTY_READ,
 ];
 
 /// No model has this name.

@@ -213,6 +213,10 @@ impl<W: Workload> Checker for Streaming<W> {
         true
     }
 
+    fn takes_completions_alone(&self) -> bool {
+        !W::PAIRED
+    }
+
     fn observe(&mut self, event: &Event) -> Option<Anomaly> {
         self.take_in(event, Datum::Value(&event.value))
     }
