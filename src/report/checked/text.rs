@@ -161,7 +161,11 @@ impl Text {
     }
 
     fn anomaly(&mut self, anomaly: &Anomaly, most: usize) {
-        self.put(6, "", &anomaly.summary);
+        let summary = &anomaly.summary;
+        match anomaly.key.as_ref().map(|key| format!("key {key}")) {
+            Some(key) if !summary.contains(&key) => self.put(6, "", &format!("{key}: {summary}")),
+            _ => self.put(6, "", summary),
+        }
         let details = &anomaly.details;
         if details.len() <= most {
             details.iter().for_each(|detail| self.put(8, "", detail));
