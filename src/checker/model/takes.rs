@@ -25,8 +25,10 @@ const SET_FULL: &[&str] = &["consistency_models", "anomalies", "ops"];
 /// Of the other models that Jepsen has.
 const JEPSEN: &[&str] = &["anomalies", "ops"];
 
-/// Of the other objects.
-const OBJECT: &[&str] = &["init", "nil_read_is_unknown", "ops"];
+const KV: &[&str] = &["init", "nil_read_is_unknown", "ops"];
+
+/// Of objects that begin with something.
+const OBJECT: &[&str] = &["init"];
 
 impl ModelKind {
     /// The options that this model takes, by the names of their fields.
@@ -34,13 +36,15 @@ impl ModelKind {
         match self.name {
             "register" | "multi-register" => REGISTER,
             "cas-register" => CAS_REGISTER,
+            "kv" => KV,
+            "list" | "linearizable-set" | "linearizable-counter" => OBJECT,
+            "fifo-queue" | "unordered-queue" | "stack" | "mutex" | "lock" | "owner-mutex"
+            | "reentrant-mutex" | "fenced-lock" => &[],
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
             "bank" => BANK,
             "set-full" => SET_FULL,
-            "set" | "counter" | "long-fork" | "comments" | "causal-reverse" | "sequential"
-            | "total-queue" | "unique-ids" | "causal" | "kafka" => JEPSEN,
-            _ => OBJECT,
+            _ => JEPSEN,
         }
     }
 }
