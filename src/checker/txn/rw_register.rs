@@ -45,7 +45,7 @@ use touches::Touches;
 use version_order::VersionOrder;
 use versions::{Registers, Writer};
 
-pub(crate) const RW_REGISTER: ModelKind = ModelKind {
+pub const RW_REGISTER: ModelKind = ModelKind {
     name: "rw-register",
     what: "transactions of [\"r\" key value] and [\"w\" key value], each value written once: no anomaly that the wanted consistency models forbid",
     checkers: |options| Ok(vec![Box::new(RwRegister::new(options)?)]),
@@ -95,6 +95,13 @@ impl RwRegister {
 
     fn judge(&self, budget: &Budget) -> Finding {
         if let Some(why) = self.table.refused() {
+            return Finding::new(NAME, Verdict::Unknown, why);
+        }
+        // The graph of dependencies takes about as much again.
+        let needed = 2 * (self.table.bytes() + Registers::expected_bytes(&self.table));
+        if needed > budget.memory {
+            let why =
+                format!("{needed} bytes are needed, and the memory budget is {}", budget.memory);
             return Finding::new(NAME, Verdict::Unknown, why);
         }
         let registers = Registers::of(&self.table);
@@ -298,6 +305,10 @@ impl Checker for RwRegister {
     }
 
     fn streams(&self) -> bool {
+        true
+    }
+
+    fn takes_completions_alone(&self) -> bool {
         true
     }
 
