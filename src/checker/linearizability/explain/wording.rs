@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::attempts::Attempt;
 use super::pattern::Stale;
 use crate::checker::linearizability::operation::{Effect, Operation, Pair, Register};
 use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName, SECOND, Value};
@@ -189,6 +190,44 @@ impl<'a> Wording<'a> {
         };
         let (who, at) = (self.who(last), self.completed(last));
         format!("no order of these {shown} operations explains {who} {what} at {at}")
+    }
+
+    /// `tried: 1 writes 18, 4 reads 18; then it holds 18, and 3 cannot read 17, which was over at 12.4 s`.
+    pub fn attempt(&self, attempt: &Attempt, core: &[Operation]) -> String {
+        let steps: Vec<String> = attempt.order.iter().map(|o| self.step(o)).collect();
+        let tried = match steps.is_empty() {
+            true => "at the beginning".to_owned(),
+            false => format!("{}; then", steps.join(", ")),
+        };
+        let holder = core.iter().rev().find_map(|operation| {
+            let made = operation.effect.produces().filter(|made| Some(*made) == attempt.state);
+            made.map(|_| self.value_made(operation)).or_else(|| {
+                let seen = operation.effect.observes().filter(|seen| Some(*seen) == attempt.state);
+                seen.map(|_| self.value_seen(operation))
+            })
+        });
+        let holds = match (holder, attempt.state) {
+            (Some(value), _) => format!("the register holds {value}"),
+            (None, Some(_)) => "the register holds what it held at first".to_owned(),
+            (None, None) => "the register holds what was there before".to_owned(),
+        };
+        let at = self.completed(&attempt.stuck);
+        format!("tried: {tried} {holds}, and not possible by {at}: {}", self.step(&attempt.stuck))
+    }
+
+    /// `process 1 write 18`.
+    fn step(&self, operation: &Operation) -> String {
+        let (invocation, _) = self.pair(operation);
+        let process = invocation.process;
+        match operation.effect {
+            Effect::Read(_) => format!("process {process} read {}", self.value_seen(operation)),
+            Effect::Write(_) => format!("process {process} write {}", self.value_made(operation)),
+            Effect::Cas { .. } => format!("process {process} {}", self.cas(operation)),
+            Effect::Differs(_) => {
+                let value = self.value_seen(operation);
+                format!("process {process} find something else than {value}")
+            }
+        }
     }
 
     /// `12.050 s to 12.101 s: process 1 on zookeeper1: write 18: ok`.
