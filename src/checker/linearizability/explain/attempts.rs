@@ -9,7 +9,7 @@ const OPERATIONS_MAX: usize = 12;
 /// Configurations looked at.
 const STEPS_MAX: usize = 20_000;
 /// Attempts told.
-const TOLD: usize = 8;
+const TOLD: usize = 6;
 
 /// An order that went as far as it could.
 #[derive(Clone, Debug, PartialEq)]

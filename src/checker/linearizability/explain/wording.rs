@@ -192,7 +192,8 @@ impl<'a> Wording<'a> {
         format!("no order of these {shown} operations explains {who} {what} at {at}")
     }
 
-    /// `tried: 1 writes 18, 4 reads 18; then it holds 18, and 3 cannot read 17, which was over at 12.4 s`.
+    /// `tried: write of 18 by process 1; then the register holds 18, which leaves no read of 17 by process 3
+    /// until 12.405 s`.
     pub fn attempt(&self, attempt: &Attempt, core: &[Operation]) -> String {
         let steps: Vec<String> = attempt.order.iter().map(|o| self.step(o)).collect();
         let tried = match steps.is_empty() {
@@ -212,22 +213,22 @@ impl<'a> Wording<'a> {
             (None, None) => "the register holds what was there before".to_owned(),
         };
         let at = self.completed(&attempt.stuck);
-        format!("tried: {tried} {holds}, and not possible by {at}: {}", self.step(&attempt.stuck))
+        format!("tried: {tried} {holds}, which leaves no {} until {at}", self.step(&attempt.stuck))
     }
 
-    /// `process 1 write 18`.
+    /// `write of 18 by process 1`.
     fn step(&self, operation: &Operation) -> String {
-        let (invocation, _) = self.pair(operation);
-        let process = invocation.process;
-        match operation.effect {
-            Effect::Read(_) => format!("process {process} read {}", self.value_seen(operation)),
-            Effect::Write(_) => format!("process {process} write {}", self.value_made(operation)),
-            Effect::Cas { .. } => format!("process {process} {}", self.cas(operation)),
-            Effect::Differs(_) => {
-                let value = self.value_seen(operation);
-                format!("process {process} find something else than {value}")
+        let process = self.pair(operation).0.process;
+        let what = match operation.effect {
+            Effect::Read(_) => format!("read of {}", self.value_seen(operation)),
+            Effect::Write(_) => format!("write of {}", self.value_made(operation)),
+            Effect::Cas { .. } => {
+                let (from, to) = ends(&self.pair(operation).0.value);
+                format!("cas from {from} to {to}")
             }
-        }
+            Effect::Differs(_) => format!("cas failing on {}", self.value_seen(operation)),
+        };
+        format!("{what} by process {process}")
     }
 
     /// `12.050 s to 12.101 s: process 1 on zookeeper1: write 18: ok`.
