@@ -24,7 +24,7 @@ pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVarian
 pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers};
 pub use linearizability::Linearizability;
 pub use model::{MODELS, ModelKind, ModelOptions, RegisterModel, UnknownModel};
-pub use objects::{Atom, Object, Objects, Seen, Shortcut, Timed};
+pub use objects::{Atom, Guide, Object, Objects, Seen, Shortcut, Timed};
 pub use recovery::Recovery;
 pub use stats::{Stats, WantedChanges, count_operations};
 pub use well_formed::{Flaw, WellFormed, flaws};
