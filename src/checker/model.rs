@@ -9,7 +9,7 @@ pub use guess::{Guess, Shape, guess};
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 
-use crate::checker::{Checker, jepsen};
+use crate::checker::{Checker, jepsen, txn};
 
 /// The checkers of a model, or what is wrong with its options.
 pub type Made = Result<Vec<Box<dyn Checker>>, String>;
@@ -33,6 +33,7 @@ impl std::fmt::Debug for ModelKind {
 pub const MODELS: &[ModelKind] = &[
     register::REGISTER,
     register::CAS_REGISTER,
+    txn::LIST_APPEND,
     jepsen::SET,
     jepsen::SET_FULL,
     jepsen::COUNTER,
