@@ -9,7 +9,7 @@ pub use guess::{Guess, Shape, guess};
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 
-use crate::checker::{Checker, jepsen, txn};
+use crate::checker::{Checker, jepsen, objects, txn};
 
 /// The checkers of a model, or what is wrong with its options.
 pub type Made = Result<Vec<Box<dyn Checker>>, String>;
@@ -33,7 +33,8 @@ impl std::fmt::Debug for ModelKind {
 pub const MODELS: &[ModelKind] = &[
     register::REGISTER,
     register::CAS_REGISTER,
-    txn::LIST_APPEND,
+    objects::KV,
+    objects::MULTI_REGISTER,
     jepsen::SET,
     jepsen::SET_FULL,
     jepsen::COUNTER,
@@ -42,6 +43,16 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::COMMENTS,
     jepsen::CAUSAL_REVERSE,
     jepsen::SEQUENTIAL,
+    txn::LIST_APPEND,
+    txn::RW_REGISTER,
+    jepsen::UNIQUE_IDS,
+    jepsen::UNORDERED_QUEUE,
+    jepsen::TOTAL_QUEUE,
+    jepsen::CAUSAL,
+    jepsen::SESSION,
+    jepsen::MONOTONIC,
+    jepsen::ADYA_G2,
+    jepsen::DIRTY_READ,
 ];
 
 /// No model has this name.

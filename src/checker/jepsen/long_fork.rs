@@ -7,6 +7,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::elements::Elements;
+use super::parts::{Access, access};
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, Told, at, listed};
 use crate::history::Datum;
@@ -38,22 +39,11 @@ pub(super) struct LongFork {
     remembered: usize,
 }
 
-/// A micro-operation: whether it reads, its key and its value.
-fn part(part: Datum) -> Option<(bool, Datum, Datum)> {
-    let mut items = part.items()?;
-    let (f, key, value) = (items.next()?, items.next()?, items.next()?);
-    match f.as_str()? {
-        "r" | ":r" => Some((true, key, value)),
-        "w" | ":w" => Some((false, key, value)),
-        _ => None,
-    }
-}
-
 impl LongFork {
     /// Each key is written once: else nil and not nil would say nothing of the order.
-    fn write(&mut self, step: &Step, parts: &[(bool, Datum, Datum)], tally: &mut Tally) {
-        for (_, key, _) in parts {
-            let number = self.keys.number(*key);
+    fn write(&mut self, step: &Step, parts: &[Access], tally: &mut Tally) {
+        for key in parts.iter().filter_map(|part| part.key) {
+            let number = self.keys.number(key);
             if !self.written.insert(number) {
                 let (index, name) = (step.event.index, self.keys.name(number));
                 tally.broken(|| format!("event {index}: key {name} is written a second time"));
@@ -61,12 +51,12 @@ impl LongFork {
         }
     }
 
-    fn read(&mut self, step: &Step, parts: &[(bool, Datum, Datum)], tally: &mut Tally) {
+    fn read(&mut self, step: &Step, parts: &[Access], tally: &mut Tally) {
         tally.count("reads", 1);
         let mut group: Vec<u32> = Vec::with_capacity(parts.len());
         let mut seen: Vec<u32> = Vec::with_capacity(parts.len());
-        for (_, key, value) in parts {
-            let number = self.keys.number(*key);
+        for Access { key, value, .. } in parts {
+            let number = key.map_or(0, |key| self.keys.number(key));
             group.push(number);
             if !value.is_nil() {
                 seen.push(number);
@@ -161,15 +151,16 @@ impl Workload for LongFork {
         if !matches!(step.kind(), Kind::Invoke | Kind::Ok) {
             return;
         }
-        let Some(parts) = step.value.items().and_then(|items| items.map(part).collect()) else {
+        let items = step.value.items();
+        let Some(parts) = items.and_then(|items| items.map(access).collect::<Option<Vec<_>>>())
+        else {
             if step.kind() == Kind::Ok {
                 let (index, found) = (step.event.index, step.value.to_text());
                 tally.broken(|| format!("event {index}: {found:.40}, expected [[r k v] ...]"));
             }
             return;
         };
-        let parts: Vec<(bool, Datum, Datum)> = parts;
-        match (step.kind(), parts.iter().all(|(reads, ..)| *reads)) {
+        match (step.kind(), parts.iter().all(|part| !part.writes)) {
             (Kind::Ok, true) => self.read(step, &parts, tally),
             (Kind::Invoke, false) if parts.len() == 1 => self.write(step, &parts, tally),
             (Kind::Invoke, false) => {

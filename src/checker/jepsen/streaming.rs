@@ -15,7 +15,7 @@ const BETWEEN_LOOKS: u64 = 1 << 16;
 const MOST_BYTES: usize = Budget::UNBOUNDED.memory;
 
 /// Judges the operations on one key.
-pub(super) trait Workload: Clone {
+pub(super) trait Workload: Clone + Send {
     /// The model's name, and the checker's.
     const NAME: &'static str;
     /// Its operations; `ModelOptions::ops` may give others in the same order. None: any.
@@ -211,6 +211,10 @@ impl<W: Workload> Checker for Streaming<W> {
 
     fn streams(&self) -> bool {
         true
+    }
+
+    fn takes_completions_alone(&self) -> bool {
+        !W::PAIRED
     }
 
     fn observe(&mut self, event: &Event) -> Option<Anomaly> {

@@ -87,9 +87,14 @@ impl Tally {
         }
     }
 
+    /// Whether an anomaly of this kind counts.
+    pub fn wants(&self, kind: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == kind)
+    }
+
     /// Notes an anomaly; its words are only made while they are still told.
     pub fn report(&mut self, kind: &'static str, told: impl FnOnce() -> Told) {
-        if !self.wanted.is_empty() && !self.wanted.iter().any(|wanted| wanted == kind) {
+        if !self.wants(kind) {
             return;
         }
         let of_kind = self.anomalies.entry(kind).or_default();

@@ -4,6 +4,8 @@ mod bank;
 mod counter;
 mod long_fork;
 mod precedence;
+mod queue;
+mod session;
 mod set;
 mod set_full;
 
