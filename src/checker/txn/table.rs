@@ -157,6 +157,11 @@ impl Table {
         &self.micro_ops[txn.first as usize..txn.last as usize]
     }
 
+    /// How many writes there are in all.
+    pub fn writes(&self) -> usize {
+        self.micro_ops.iter().filter(|op| matches!(op, MicroOp::Write { .. })).count()
+    }
+
     /// All transactions with their numbers, in order.
     pub fn txns(&self) -> impl Iterator<Item = (u32, &Txn)> {
         (0..).zip(&self.txns)

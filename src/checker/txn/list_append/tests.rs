@@ -34,7 +34,8 @@ fn judge(events: &[Event], options: &ModelOptions) -> Finding {
 
 /// The kinds of anomalies that were told, sorted.
 fn kinds(finding: &Finding) -> Vec<&str> {
-    let mut kinds: Vec<&str> = finding.anomalies.iter().map(|anomaly| anomaly.kind.as_str()).collect();
+    let mut kinds: Vec<&str> =
+        finding.anomalies.iter().map(|anomaly| anomaly.kind.as_str()).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
@@ -42,5 +43,8 @@ fn kinds(finding: &Finding) -> Vec<&str> {
 
 /// How many random histories a test tries.
 fn seeds(by_default: u64) -> u64 {
-    std::env::var("STORMGLASS_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(by_default)
+    std::env::var("STORMGLASS_SEEDS")
+        .ok()
+        .and_then(|seeds| seeds.parse().ok())
+        .unwrap_or(by_default)
 }

@@ -39,18 +39,18 @@ pub fn reordered(table: &Table, versions: &Versions, judgement: &mut Judgement) 
     for (id, _) in table.txns().filter(|(_, txn)| txn.outcome != Outcome::Fail) {
         let ops = table.micro_ops(id);
         for (position, op) in ops.iter().enumerate() {
-            let MicroOp::Write { key, value } = *op else { continue };
-            let overtaken = |op: &MicroOp| match *op {
-                MicroOp::Write { key: other, value: earlier } if other == key => {
-                    versions.place(key, earlier) > versions.place(key, value)
-                }
-                _ => false,
+            let MicroOp::Write { key, value: later } = *op else { continue };
+            let before = ops[..position].iter().filter_map(|op| match *op {
+                MicroOp::Write { key: other, value } if other == key => Some(value),
+                _ => None,
+            });
+            let overtaken = |earlier: &u32| {
+                let (earlier, later) = (versions.place(key, *earlier), versions.place(key, later));
+                later.is_some() && earlier > later
             };
-            let unseen = versions.place(key, value).is_none();
-            if let Some(MicroOp::Write { value: earlier, .. }) =
-                ops[..position].iter().find(|op| !unseen && overtaken(op))
-            {
-                judgement.tell("incompatible-order", || wrong_order(table, id, key, (*earlier, value)));
+            for earlier in before.filter(overtaken).take(1) {
+                judgement
+                    .tell("incompatible-order", || wrong_order(table, id, key, (earlier, later)));
             }
         }
     }

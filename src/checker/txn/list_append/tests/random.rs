@@ -108,7 +108,8 @@ fn op(rng: &mut Rng, next: &mut [u32; KEYS]) -> Op {
 fn fill(rng: &mut Rng, case: &mut Case, store: Store) -> Vec<Vec<u32>> {
     let mut lists = vec![Vec::new(); KEYS];
     for (txn, op) in schedule(rng, case, store) {
-        let acts = case.txns[txn].kind == Kind::Ok || (case.txns[txn].kind == Kind::Info && txn % 2 == 0);
+        let acts =
+            case.txns[txn].kind == Kind::Ok || (case.txns[txn].kind == Kind::Info && txn % 2 == 0);
         match &mut case.txns[txn].ops[op] {
             Op::Append { key, value } if acts => lists[*key].push(*value),
             Op::Read { key, list } => list.clone_from(&lists[*key]),
@@ -181,7 +182,11 @@ impl Case {
         events.sort_by_key(|(position, _)| *position);
         let numbered = events.into_iter().enumerate();
         numbered
-            .map(|(index, (_, event))| Event { index: index as u64, time: index as u64 * 1_000, ..event })
+            .map(|(index, (_, event))| Event {
+                index: index as u64,
+                time: index as u64 * 1_000,
+                ..event
+            })
             .collect()
     }
 }

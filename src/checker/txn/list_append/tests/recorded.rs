@@ -44,7 +44,11 @@ fn recorded_histories_have_the_verdicts_that_are_stated() {
         for check in entry["checks"].as_array().into_iter().flatten() {
             assert_eq!(check["verdict"], finding.verdict.name(), "{path}: {}", finding.why);
             for kind in texts(&check["anomalies_include"]) {
-                assert!(kinds(&finding).contains(&kind), "{path}: {kind} not in {:?}", kinds(&finding));
+                assert!(
+                    kinds(&finding).contains(&kind),
+                    "{path}: {kind} not in {:?}",
+                    kinds(&finding)
+                );
             }
             let violates = finding.consistency.clone().unwrap_or_default().violates;
             for model in texts(&check["violates"]) {

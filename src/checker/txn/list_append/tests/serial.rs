@@ -25,7 +25,8 @@ fn place(all: &[&Txn], done: &mut Vec<bool>, lists: &Vec<Vec<u32>>, order: Order
         return true;
     }
     for number in 0..all.len() {
-        let blocked = |other: usize| left(done, other) && comes_first(all[other], all[number], order);
+        let blocked =
+            |other: usize| left(done, other) && comes_first(all[other], all[number], order);
         if done[number] || (0..all.len()).any(blocked) {
             continue;
         }
@@ -88,7 +89,8 @@ fn commit(all: &[&Txn], done: &mut Vec<bool>, states: &mut Vec<Vec<Vec<u32>>>) -
             if (0..2).any(|key| wrote(key) && states[snapshot][key] != states[now][key]) {
                 continue;
             }
-            let next = (0..2).map(|key| if wrote(key) { after[key].clone() } else { states[now][key].clone() });
+            let next = (0..2)
+                .map(|key| if wrote(key) { after[key].clone() } else { states[now][key].clone() });
             states.push(next.collect());
             done[number] = true;
             if commit(all, done, states) {

@@ -104,7 +104,11 @@ impl Store {
             // Of read committed, a read of what the transaction has not written sees an older moment.
             let early = self.promise == Promise::Committed && position == 0;
             let list = if early { &running.snapshot[*key] } else { &lists[*key] };
-            seen.push(if *writes { json!(["append", key, value]) } else { json!(["r", key, list]) });
+            seen.push(if *writes {
+                json!(["append", key, value])
+            } else {
+                json!(["r", key, list])
+            });
             if *writes {
                 lists[*key].push(*value);
             }
@@ -148,7 +152,12 @@ fn what_keeps_a_promise_is_never_accused() {
             let events = history(promise, &mut rng, txns);
             for model in models {
                 let finding = judge(&events, &asking(&[model], &[]));
-                assert_ne!(finding.verdict, Verdict::Invalid, "seed {seed}, {model}: {}", finding.why);
+                assert_ne!(
+                    finding.verdict,
+                    Verdict::Invalid,
+                    "seed {seed}, {model}: {}",
+                    finding.why
+                );
             }
         }
     }

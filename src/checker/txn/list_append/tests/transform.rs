@@ -51,7 +51,11 @@ fn names_and_clocks_do_not_matter() {
         }
         for changed in [values, keys, shifted, processes] {
             let after = judge(&changed, &asking(&[], &[]));
-            assert_eq!((after.verdict, kinds(&after)), (before.verdict, kinds(&before)), "seed {seed}");
+            assert_eq!(
+                (after.verdict, kinds(&after)),
+                (before.verdict, kinds(&before)),
+                "seed {seed}"
+            );
             assert_eq!(after.why, before.why, "seed {seed}");
         }
     }
@@ -100,7 +104,12 @@ fn then_read(events: &[Event], key: &Json, list: Vec<Json>) -> Vec<Event> {
     for (kind, value) in [(Kind::Invoke, Json::Null), (Kind::Ok, Json::Array(list))] {
         let index = events.len() as u64;
         let value = Value::Json(Box::new(json!([["r", key, value]])));
-        let event = Event { index, time: index * 1_000_000, value, ..Event::new(kind, Process::Client(77), "txn") };
+        let event = Event {
+            index,
+            time: index * 1_000_000,
+            value,
+            ..Event::new(kind, Process::Client(77), "txn")
+        };
         events.push(event);
     }
     events
@@ -149,7 +158,9 @@ fn an_append_whose_transaction_failed_must_not_be_seen() {
             let append = json!(["append", op[1], op[2][0]]);
             event.kind == Kind::Ok && ops(event).contains(&append)
         };
-        let Some(writer) = events.iter().position(wrote).filter(|writer| *writer != number) else { continue };
+        let Some(writer) = events.iter().position(wrote).filter(|writer| *writer != number) else {
+            continue;
+        };
         tried += 1;
         events[writer].kind = Kind::Fail;
         let finding = judge(&events, &asking(&[], &[]));
