@@ -120,6 +120,8 @@ pub struct Table {
     pub values: Interner,
     pub lists: Lists,
     refused: Option<String>,
+    /// The index of a transaction that may have had effect, of which nobody knows which.
+    blind: Option<u64>,
     /// Reused for each list that is read.
     list: Vec<u32>,
 }
@@ -136,6 +138,7 @@ impl Table {
             values: Interner::default(),
             lists: Lists::default(),
             refused: None,
+            blind: None,
             list: Vec::new(),
         }
     }
@@ -175,12 +178,22 @@ impl Table {
         })
     }
 
+    /// The index of a transaction that may have had effect though it is nowhere told what it was to do:
+    /// what nobody wrote may then be its.
+    pub fn blind(&self) -> Option<u64> {
+        self.blind
+    }
+
     /// What it holds, in a few words.
     pub fn what(&self) -> String {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
         let (txns, keys) = (self.txns.len(), self.keys.len());
-        let (ok, s) =
-            (self.txns.iter().filter(|txn| txn.is_ok()).count(), if keys == 1 { "" } else { "s" });
-        format!("{txns} transactions, {ok} of them ok, on {keys} key{s}")
+        let ok = self.txns.iter().filter(|txn| txn.is_ok()).count();
+        format!(
+            "{txns} transaction{}, {ok} of them ok, on {keys} key{}",
+            plural(txns),
+            plural(keys)
+        )
     }
 
     /// What stood in the history where a transaction was expected; nothing can be judged then.

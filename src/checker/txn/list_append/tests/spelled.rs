@@ -21,12 +21,14 @@ pub fn history(text: &str) -> Vec<Event> {
             _ => panic!("{line}"),
         };
         for kind in kinds {
-            let ops = ops.iter().map(|op| micro_op(op, *kind)).collect();
+            let value: Vec<Json> = ops.iter().map(|op| micro_op(op, *kind)).collect();
+            let value =
+                if value.is_empty() { Value::Nil } else { Value::Json(Box::new(value.into())) };
             let index = events.len() as u64;
             events.push(Event {
                 index,
                 time: index * 1_000_000,
-                value: Value::Json(Box::new(Json::Array(ops))),
+                value,
                 ..Event::new(*kind, Process::Client(process), "txn")
             });
         }

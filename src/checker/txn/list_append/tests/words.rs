@@ -119,13 +119,19 @@ fn nothing_to_judge() {
     check(
         "0 invoke ax1",
         expect![[r#"
-        unknown: 1 transactions, 0 of them ok, on 1 key: no transaction was ok, so that nothing can be said
-    "#]],
+            unknown: 1 transaction, 0 of them ok, on 1 key: no transaction was ok, so that nothing can be said
+        "#]],
     );
     check(
         "0 pair rx",
         expect![[r#"
-        unknown: 1 transactions, 1 of them ok, on 1 key: empty-transaction-graph: no transaction depends on another, so that nothing can be said
+            unknown: 1 transaction, 1 of them ok, on 1 key: empty-transaction-graph: no transaction depends on another, so that nothing can be said
+        "#]],
+    );
+    check(
+        "0 info\n 1 ok rx1 ay1\n 2 ok ry1",
+        expect![[r#"
+        unknown: 3 transactions, 2 of them ok, on 2 keys: elements were read that nobody appended, unless the indeterminate transaction at index 0 did, of which is not told what it was to do
     "#]],
     );
     check(
