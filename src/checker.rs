@@ -31,6 +31,7 @@ pub use model::{
 pub use objects::{Atom, Guide, Object, Objects, Seen, Shortcut, Timed};
 pub use recovery::Recovery;
 pub use stats::{Stats, WantedChanges, count_operations};
+pub use txn::canonical_model;
 
 /// Every checker by name, with what it promises; `stormglass list checkers`.
 pub const CHECKERS: &[(&str, &str)] = &[

@@ -58,10 +58,6 @@ impl Judgement {
         self.doubts.push(why.into());
     }
 
-    pub fn found(&self, kind: &str) -> bool {
-        self.counts.contains_key(kind)
-    }
-
     /// The verdict; `what` says in a few words what was judged: `12 transactions on 3 keys`.
     pub fn into_finding(self, name: &str, wanted: &Wanted, what: &str) -> Finding {
         let (told, other): (Vec<_>, Vec<_>) =
