@@ -1,6 +1,7 @@
 //! Which options mean something to which model.
 
 use super::ModelKind;
+use crate::checker::jepsen;
 
 /// Of models whose objects start with something.
 const OBJECT: &[&str] = &["init", "nil_read_is_unknown", "ops"];
@@ -28,8 +29,7 @@ impl ModelKind {
             "cas-register" => CAS,
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
-            "set" | "set-full" | "counter" | "bank" | "long-fork" | "comments"
-            | "causal-reverse" | "sequential" => JEPSEN,
+            name if jepsen::has(name) => JEPSEN,
             _ => OBJECT,
         }
     }
