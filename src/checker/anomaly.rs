@@ -150,6 +150,7 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind("two-leaders", "two became leader in one epoch"),
     kind("epoch-went-back", "an epoch was given out that is lower than one given out before"),
     kind("too-stale", "a read returned a value that had been replaced for longer than allowed"),
+    kind("no-progress", "a process waited too long for an ok after the last fault"),
     kind("log-pattern", "a line is in a node's log that must not be there"),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
 ];

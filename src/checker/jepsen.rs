@@ -2,7 +2,7 @@
 //!
 //! All take in one event after the other and keep only what may still matter; a violation that
 //! nothing later can undo is told at once. What Jepsen defines is judged as Jepsen judges it: the
-//! anomalies bear its names. Besides, there are general forms that it lacks: epochs, staleness.
+//! anomalies bear its names. Besides, there are general forms that it lacks: epochs, staleness, progress.
 
 mod adya;
 mod bank;
@@ -19,6 +19,7 @@ mod long_fork;
 mod monotonic;
 mod parts;
 mod precedence;
+mod progress;
 mod sequential;
 mod session;
 mod set;
@@ -50,6 +51,7 @@ const ALL: &[ModelKind] = &[
     KAFKA,
     LONG_FORK,
     MONOTONIC,
+    PROGRESS,
     SEQUENTIAL,
     SESSION,
     SET,
@@ -135,6 +137,12 @@ pub const MONOTONIC: ModelKind = ModelKind {
     name: "monotonic",
     what: "any answer of a number or {key number ...}: numbers only grow, in one order for all",
     checkers: streaming::checkers::<monotonic::Monotonic>,
+};
+
+pub const PROGRESS: ModelKind = ModelKind {
+    name: "progress",
+    what: "any: how long processes waited for an ok after the last fault; --consistency progress-within:MS: at most",
+    checkers: progress::checkers,
 };
 
 pub const SEQUENTIAL: ModelKind = ModelKind {

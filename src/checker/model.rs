@@ -52,6 +52,7 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::KAFKA,
     jepsen::EPOCHS,
     jepsen::STALENESS,
+    jepsen::PROGRESS,
     jepsen::ERRORS,
 ];
 

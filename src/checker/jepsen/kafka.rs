@@ -13,6 +13,7 @@
 //! time. A history does not say when they change, so with `subscribe` what a single operation polls out
 //! of order leaves the verdict open.
 
+mod lag;
 mod log;
 mod losses;
 mod order;
@@ -24,6 +25,7 @@ use super::elements::Elements;
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, at};
 use crate::op::Kind;
+use lag::Lag;
 use log::Logs;
 use parse::{Part, Parts};
 
@@ -65,6 +67,7 @@ pub(super) struct Kafka {
     /// What each process is about to send.
     asked: FxHashMap<u32, (Moment, Vec<Entry>)>,
     subscribes: bool,
+    lag: Lag,
 }
 
 impl Kafka {
@@ -126,6 +129,12 @@ impl Kafka {
             tally.count("sent", sends.len() as u64);
             tally.count("polled", polls.len() as u64);
         }
+        if step.kind() != Kind::Fail {
+            self.lag.take(step, &sends, &polls);
+        }
+        if step.kind() == Kind::Ok && step.f != "send" {
+            self.lag.tell(self, step, tally);
+        }
         self.push(Task::Messages, step.kind(), step.now(), &sends, &polls);
     }
 
@@ -137,6 +146,9 @@ impl Kafka {
         let keys = step.value.items().into_iter().flatten();
         let entry = |key| Entry { key, message: 0, offset: None };
         let entries: Vec<Entry> = keys.map(|key| entry(self.keys.number(key))).collect();
+        if step.kind() == Kind::Ok {
+            self.lag.assign(step.process, step.f == "subscribe", &entries);
+        }
         self.push(Task::Assign, step.kind(), step.now(), &entries, &[]);
     }
 
@@ -180,6 +192,7 @@ impl Workload for Kafka {
     fn bytes(&self) -> usize {
         self.keys.bytes()
             + self.messages.bytes()
+            + self.lag.bytes()
             + self.ops.capacity() * size_of::<Op>()
             // The logs are made at the end, of much the same size.
             + self.entries.capacity() * size_of::<Entry>() * 3

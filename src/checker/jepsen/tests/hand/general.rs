@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::super::*;
-use crate::checker::jepsen::{EPOCHS, ERRORS, STALENESS};
+use crate::checker::jepsen::{EPOCHS, ERRORS, PROGRESS, STALENESS};
 
 fn check(model: &ModelKind, text: &str, expected: Expect) {
     expected.assert_eq(&told(&judge(model, text)));
@@ -124,6 +124,38 @@ fn staleness_needs_values_that_are_written_once_and_before_they_are_read() {
         "1 0 invoke read nil\n2 0 ok read 7",
         expect!["unknown: 7 was read at 2.000 s, and nobody had begun to write it"],
     );
+}
+
+const HEALED: &str = "
+    1.0 0 invoke read nil
+    2.0 1 invoke read nil
+    2.5 nemesis strike f1 kill kvrocks1
+    3.0 nemesis heal f1 kill kvrocks1
+    3.5 nemesis phase recover
+    4.0 2 invoke read nil
+    5.0 0 ok read 1
+    5.5 2 fail read nil
+    6.0 1 info read nil
+    6.5 3 invoke read nil
+    6.9 2 invoke read nil
+    8.0 0 invoke read nil
+    9.0 0 ok read 1";
+
+#[test]
+fn every_process_gets_an_ok_in_time_after_the_last_fault() {
+    check(&PROGRESS, HEALED, expect![[""]]);
+    let within = |ms| judge_with(&PROGRESS, &consistency(&format!("progress-within:{ms}")), HEALED);
+    assert_eq!(within(5000).verdict, Verdict::Valid);
+    expect![[""]].assert_eq(&told(&within(2400)));
+    let refused = (PROGRESS.checkers)(&consistency("progress-within:soon")).err();
+    let expected =
+        "consistency: expected progress-within:MILLISECONDS, found `progress-within:soon`";
+    assert_eq!(refused.as_deref(), Some(expected));
+}
+
+#[test]
+fn progress_cannot_be_told_without_times() {
+    check(&PROGRESS, "0 0 invoke read nil\n0 0 ok read 1", expect![[""]]);
 }
 
 #[test]

@@ -222,6 +222,23 @@ fn a_message_at_two_offsets_is_a_duplicate() {
     );
 }
 
+/// By Jepsen's own example.
+#[test]
+fn the_lag_of_a_poll_is_how_long_what_it_did_not_get_to_had_been_there() {
+    let text = r#"
+        1 0 invoke assign ["x"]
+        2 0 ok assign ["x"]
+        3 1 invoke send [["send","x","a"]]
+        5 1 ok send [["send","x",[0,"a"]]]
+        6 0 invoke poll [["poll"]]
+        7 0 ok poll [["poll",{"x":[]}]]
+        8 0 invoke poll [["poll"]]
+        9 0 ok poll [["poll",{"x":[[0,"a"]]}]]"#;
+    check(text, expect![[""]]);
+    let subscribed = text.replace("assign", "subscribe");
+    assert!(!judge(&KAFKA, &subscribed).figures.contains_key("worst-realtime-lag-ms"));
+}
+
 #[test]
 fn what_was_never_polled_is_unseen_and_what_nobody_sent_leaves_it_open() {
     check(
