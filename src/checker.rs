@@ -9,6 +9,7 @@ mod judge;
 mod kvrocks;
 mod linearizability;
 mod model;
+mod objects;
 mod phases;
 mod recovery;
 mod stats;
@@ -28,6 +29,7 @@ pub use linearizability::Linearizability;
 pub use model::{
     Guess, MODELS, ModelKind, ModelOptions, RegisterModel, Shape, UnknownModel, guess,
 };
+pub use objects::{Atom, Object, Objects, Seen, Shortcut, Timed};
 pub use recovery::Recovery;
 pub use stats::{Stats, WantedChanges, count_operations};
 

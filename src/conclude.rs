@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::checker::{
-    Availability, Budget, Case, Checker, Finding, Judgement, KvrocksBounds, KvrocksChecks,
-    KvrocksObject, Linearizability, Recovery, RegisterModel, Stats, WantedChanges, compose,
-    count_operations, judge, kvrocks_checkers,
+    Availability, Budget, Case, Checker, Exhausted, Finding, Judgement, KvrocksBounds,
+    KvrocksChecks, KvrocksObject, Linearizability, Recovery, RegisterModel, Stats, WantedChanges,
+    compose, count_operations, judge, kvrocks_checkers,
 };
 use crate::cluster::Role;
 use crate::history::History;
@@ -38,17 +38,24 @@ impl Default for Limits {
     }
 }
 
-/// Runs these checkers, each under the same limits.
+impl Limits {
+    /// Starts a clock that tells when the time is up.
+    pub fn start(&self) -> Exhausted<'static> {
+        // A budget beyond what a clock can hold never ends.
+        let end = Instant::now().checked_add(self.time);
+        let interrupt = self.interrupt.clone();
+        Box::new(move || end.is_some_and(|end| Instant::now() >= end) || interrupt.count() > 1)
+    }
+}
+
+/// Runs these checkers, all under the same limits.
 pub fn check(
     history: &History,
     checkers: &mut [Box<dyn Checker>],
     limits: &Limits,
 ) -> Vec<Finding> {
-    // A budget beyond what a clock can hold never ends.
-    let end = Instant::now().checked_add(limits.time);
-    let interrupt = limits.interrupt.clone();
-    let exhausted = move || end.is_some_and(|end| Instant::now() >= end) || interrupt.count() > 1;
-    let budget = Budget { exhausted: &exhausted, memory: limits.memory_bytes };
+    let exhausted = limits.start();
+    let budget = Budget { exhausted: &*exhausted, memory: limits.memory_bytes };
     compose(history, checkers, &budget).findings
 }
 

@@ -128,6 +128,23 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind("long-fork", "two reads saw two writes in opposite orders"),
     kind("causal-reverse", "a read saw a write, and lacks one that had completed before it began"),
     kind("nonsequential", "a read saw a later insert of a process, and then not an earlier one"),
+    kind("forgotten-write", "a transaction wrote a register and then read something else there"),
+    kind(
+        "session-cycle",
+        "transactions read from each other in a circle, if each process did its own in order",
+    ),
+    kind(
+        "non-monotonic-read",
+        "a transaction read from another, and then something older than what that one wrote",
+    ),
+    kind(
+        "fractured-read",
+        "a transaction saw one write of another, or of its own process before, and missed a second",
+    ),
+    kind(
+        "causality-violation",
+        "a transaction missed a write that had happened before it, by processes and reads",
+    ),
     kind("noncausal", "a step of a register did not see the one before it"),
     kind("read-your-writes", "a process read an older value than it had written"),
     kind("monotonic-reads", "a process read an older value than it had read"),

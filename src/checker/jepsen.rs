@@ -188,7 +188,7 @@ pub const UNIQUE_IDS: ModelKind = ModelKind {
 };
 
 pub const UNORDERED_QUEUE: ModelKind = ModelKind {
-    name: "unordered-queue",
+    name: "queue",
     what: "enqueue, dequeue: what comes out was put in, in whatever order (Jepsen's `queue`)",
     checkers: streaming::checkers::<unordered_queue::UnorderedQueue>,
 };

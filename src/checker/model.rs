@@ -9,7 +9,7 @@ pub use guess::{Guess, Shape, guess};
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 
-use crate::checker::{Checker, jepsen};
+use crate::checker::{Checker, jepsen, objects, txn};
 
 /// The checkers of a model, or what is wrong with its options.
 pub type Made = Result<Vec<Box<dyn Checker>>, String>;
@@ -33,6 +33,19 @@ impl std::fmt::Debug for ModelKind {
 pub const MODELS: &[ModelKind] = &[
     register::REGISTER,
     register::CAS_REGISTER,
+    objects::KV,
+    objects::MULTI_REGISTER,
+    objects::MUTEX,
+    objects::OWNER_MUTEX,
+    objects::REENTRANT_MUTEX,
+    objects::LOCK,
+    objects::FENCED_LOCK,
+    objects::FIFO_QUEUE,
+    objects::UNORDERED_QUEUE,
+    objects::STACK,
+    objects::LINEARIZABLE_SET,
+    objects::LINEARIZABLE_COUNTER,
+    objects::LIST,
     jepsen::SET,
     jepsen::SET_FULL,
     jepsen::COUNTER,
@@ -41,6 +54,8 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::COMMENTS,
     jepsen::CAUSAL_REVERSE,
     jepsen::SEQUENTIAL,
+    txn::LIST_APPEND,
+    txn::RW_REGISTER,
     jepsen::UNIQUE_IDS,
     jepsen::UNORDERED_QUEUE,
     jepsen::TOTAL_QUEUE,

@@ -15,3 +15,4 @@ mod table;
 mod weak;
 
 pub use list_append::LIST_APPEND;
+pub use rw_register::RW_REGISTER;

@@ -45,7 +45,7 @@ impl Flaws {
     fn push(&mut self, line: u64, what: impl FnOnce() -> String) {
         self.all += 1;
         if self.told.len() < TOLD {
-            self.told.push(format!("line {line}: {}", what()));
+            self.told.push(format!("event {line}: {}", what()));
         }
     }
 }
@@ -73,7 +73,7 @@ impl Form {
         if let Some(busy) = self.open.insert(process, open) {
             let (f, began) = (busy.f, busy.line);
             let what =
-                || format!("process {process} invokes while its {f} of line {began} is open");
+                || format!("process {process} invokes while its {f} of event {began} is open");
             self.flaws.push(line, what);
         }
     }
@@ -190,7 +190,7 @@ mod tests {
             0.6 0@n1 ok read 5 key=2
             ",
             expect![
-                "unknown: the history is damaged or edited, so nothing is judged: line 2: process 0 invokes while its write of line 1 is open; line 3: process 1 completes (ok read) what it never invoked; line 4: process 0 invoked write and completes read; line 6: process 0 completes read on another key"
+                "unknown: the history is damaged or edited, so nothing is judged: event 2: process 0 invokes while its write of event 1 is open; event 3: process 1 completes (ok read) what it never invoked; event 4: process 0 invoked write and completes read; event 6: process 0 completes read on another key"
             ],
         );
     }
@@ -200,7 +200,7 @@ mod tests {
         let one = history("0.1 0@n1 invoke write 1").events()[0].clone();
         let finding = form(&History::new(vec![one; 14])).finding();
         assert_eq!(finding.verdict, Verdict::Unknown);
-        assert!(finding.why.contains("line 2: index 0 does not come after"), "{}", finding.why);
+        assert!(finding.why.contains("event 2: index 0 does not come after"), "{}", finding.why);
         assert!(finding.why.ends_with("; and 16 more"), "{}", finding.why);
     }
 
@@ -215,7 +215,7 @@ mod tests {
         check(
             &format!("{alone} 0.3 1@n1 invoke read nil"),
             expect![
-                "unknown: the history is damaged or edited, so nothing is judged: line 1: process 0 completes (ok write) what it never invoked; line 2: process 0 completes (fail write) what it never invoked"
+                "unknown: the history is damaged or edited, so nothing is judged: event 1: process 0 completes (ok write) what it never invoked; event 2: process 0 completes (fail write) what it never invoked"
             ],
         );
     }

@@ -1,5 +1,6 @@
 //! `stormglass check`: judge a results folder or a history file again, offline.
 
+mod file;
 mod judge;
 mod manifest;
 mod options;
@@ -9,11 +10,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{exit, fail};
-use crate::checker::{Finding, MODELS, ModelKind, Verdict};
 use crate::conclude::{self, Limits};
 use crate::duration::Span;
-use crate::results_folder::{ResultsFolder, read_history};
-use crate::say::{say, say_aside, say_line};
+use crate::results_folder::ResultsFolder;
+use crate::say::{say, say_line};
 use options::OptionArguments;
 
 #[derive(Args)]
@@ -35,6 +35,12 @@ pub struct Arguments {
     /// Of a manifest, say only what is not as stated
     #[arg(long, short, requires = "manifest")]
     quiet: bool,
+    /// Keys are in the values, [key value], as Jepsen's independent tests have them
+    #[arg(long, conflicts_with = "manifest")]
+    independent: bool,
+    /// Draw the anomalies of a history over time, into a page that needs nothing else
+    #[arg(long, value_name = "FILE", conflicts_with = "manifest")]
+    html: Option<PathBuf>,
     /// Judge what is readable of a history whose end is torn off
     #[arg(long)]
     tolerate_tail: bool,
@@ -59,7 +65,7 @@ pub fn check(arguments: &Arguments) -> i32 {
     let path = arguments.path.as_deref().unwrap_or(Path::new("."));
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => check_folder(arguments, path, &limits),
-        Ok(_) => check_file(arguments, path, &limits),
+        Ok(_) => file::check(arguments, path, &limits),
         Err(error) => {
             let expected = "expected a results folder, such as results/latest, or a history file";
             let path = path.display();
@@ -86,62 +92,4 @@ fn check_folder(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
         say!("{}", crate::report::terminal(&results, "", super::colours()));
     }
     results.exit_code
-}
-
-fn check_file(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
-    let models = match models(&arguments.model, path) {
-        Ok(models) => models,
-        Err(error) => return fail(exit::USAGE, error),
-    };
-    if let Err(error) = arguments.options.fit(&models) {
-        return fail(exit::USAGE, error);
-    }
-    let read = match read_history(path) {
-        Ok(read) => read,
-        Err(error) => return fail(exit::USAGE, format!("{error:#}")),
-    };
-    if let (Some(damage), false) = (&read.damage, arguments.tolerate_tail) {
-        return fail(exit::USAGE, format!("{damage}; `--tolerate-tail` judges what is readable"));
-    }
-    if let Some(flaw) = &read.flaw {
-        let path = path.display();
-        say_aside!(
-            "stormglass: {path}: {flaw}; no run of ours records that, it is judged as it stands"
-        );
-    }
-    let findings = match judge::judge(&read.history, &models, &arguments.options.options(), limits)
-    {
-        Ok(findings) => findings,
-        Err(error) => return fail(exit::USAGE, error),
-    };
-    print_findings(&findings, arguments.json);
-    match judge::worst(&findings) {
-        Verdict::Invalid => exit::INVALID,
-        Verdict::Unknown => exit::UNKNOWN,
-        Verdict::Valid => exit::VALID,
-    }
-}
-
-fn models(names: &[String], path: &Path) -> Result<Vec<&'static ModelKind>, String> {
-    if names.is_empty() {
-        let names = MODELS.iter().map(|model| model.name).collect::<Vec<_>>().join(", ");
-        return Err(format!("{}: a history file needs --model, one of {names}", path.display()));
-    }
-    names.iter().map(|name| ModelKind::by_name(name).map_err(|error| error.to_string())).collect()
-}
-
-fn print_findings(findings: &[Finding], json: bool) {
-    if json {
-        say_line!("{:#}", serde_json::json!(findings));
-        return;
-    }
-    for finding in findings {
-        say_line!("{:<8} {}: {}", finding.verdict.name(), finding.name, finding.why);
-        for anomaly in &finding.anomalies {
-            say_line!("         {}: {}", anomaly.kind, anomaly.summary);
-            for line in &anomaly.details {
-                say_line!("           {line}");
-            }
-        }
-    }
 }

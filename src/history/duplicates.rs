@@ -6,7 +6,7 @@ use super::datum::Datum;
 use super::fault::Fault;
 use super::tape::{Cursor, Node};
 
-/// Maps of up to so many keys are compared key by key.
+/// Maps of up to so many keys are compared key by key, where it takes more than a look.
 const FEW: usize = 12;
 
 /// Fails if a key is there twice; `begun` is where the map begins in its text.
@@ -33,14 +33,28 @@ fn keys<'a>(map: Cursor<'a>, count: u32) -> impl Iterator<Item = Cursor<'a>> {
 }
 
 fn among_few<'a>(map: Cursor<'a>, count: u32) -> Option<Cursor<'a>> {
-    let mut seen = [map; FEW];
-    for (position, key) in keys(map, count).enumerate() {
-        if seen[..position].iter().any(|other| is_same(*other, key)) {
-            return Some(key);
+    let mut seen = 0_u64;
+    keys(map, count).enumerate().find_map(|(position, key)| {
+        let mark = 1 << (hash(key) & 63);
+        let is_new = seen & mark == 0;
+        seen |= mark;
+        let is_twice = !is_new && keys(map, count).take(position).any(|other| is_same(other, key));
+        is_twice.then_some(key)
+    })
+}
+
+/// Differs for most different keys.
+fn hash(key: Cursor) -> u64 {
+    let number = match key.node() {
+        Node::Int(value) => value as u64,
+        Node::Text { length, .. } => {
+            let text = key.as_str().unwrap_or_default().as_bytes();
+            let [first, last] = [text.first(), text.last()].map(|byte| byte.map_or(0, |b| *b));
+            u64::from(length) << 16 | u64::from(first) << 8 | u64::from(last)
         }
-        seen[position] = key;
-    }
-    None
+        _ => 0,
+    };
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58
 }
 
 fn among_many<'a>(map: Cursor<'a>, count: u32) -> Option<Cursor<'a>> {

@@ -99,11 +99,12 @@ impl<R: Read> Source<R> {
     /// Passes so many bytes, and gives how many lines end in them.
     pub fn advance(&mut self, length: usize) -> u64 {
         let taken = &self.text.as_bytes()[self.start..self.start + length];
-        let lines = taken.iter().filter(|byte| **byte == b'\n').count() as u64;
-        self.before = match taken.iter().rposition(|byte| *byte == b'\n').filter(|_| lines > 0) {
-            Some(last) => (length - last - 1) as u64,
-            None => self.before + length as u64,
+        let lines = count_lines(taken);
+        let after = match lines {
+            0 => self.before as usize + length,
+            _ => taken.iter().rev().take_while(|byte| **byte != b'\n').count(),
         };
+        self.before = after as u64;
         self.line += lines;
         self.offset += length as u64;
         self.start += length;
@@ -157,6 +158,12 @@ impl<R: Read> Source<R> {
         }
         length
     }
+}
+
+/// How many lines end here. In small counts, of which a processor adds many at once.
+pub fn count_lines(bytes: &[u8]) -> u64 {
+    let count = |chunk: &[u8]| chunk.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>();
+    bytes.chunks(128).map(|chunk| u64::from(count(chunk))).sum()
 }
 
 impl<R: Read> Feed<R> {

@@ -75,7 +75,7 @@ impl UnorderedQueue {
 }
 
 impl Workload for UnorderedQueue {
-    const NAME: &'static str = "unordered-queue";
+    const NAME: &'static str = "queue";
     const OPS: &'static [&'static str] = &["enqueue", "dequeue"];
     const PAIRED: bool = false;
     const TAKES_COMPLETIONS: bool = false;

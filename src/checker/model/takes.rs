@@ -11,6 +11,7 @@ const CAS: &[&str] = &["init", "failed_cas_is_evidence", "nil_read_is_unknown", 
 const LIST_APPEND: &[&str] = &["consistency_models", "anomalies"];
 
 const RW_REGISTER: &[&str] = &[
+    "init",
     "consistency_models",
     "anomalies",
     "linearizable_keys",

@@ -1,7 +1,7 @@
 //! Transactions and cycles in words, of bounded size whatever they hold.
 
 use crate::checker::Anomaly;
-use crate::checker::txn::cycles::Cycle;
+use crate::checker::txn::cycles::{Cycle, CycleStep};
 use crate::checker::txn::graph::rel;
 use crate::checker::txn::table::{MicroOp, Moment, NONE, Outcome, Table, Txn};
 use crate::op::{Nanos, SECOND};
@@ -104,58 +104,66 @@ pub fn anomaly(table: &Table, kind: &str, ids: &[u32], summary: String) -> Anoma
 /// A cycle: who takes part in it, and why each comes before the next.
 pub fn cycle_anomaly(table: &Table, cycle: &Cycle, inference: &dyn Justify) -> Anomaly {
     let ids: Vec<u32> = cycle.steps.iter().map(|step| step.from).collect();
-    let name = |id: u32| match ids.iter().position(|other| *other == id) {
-        Some(position) => format!("T{}", position + 1),
-        None => "T?".to_owned(),
-    };
-    let told = &cycle.steps[..cycle.steps.len().min(STEPS)];
-    let whys: Vec<String> = told
-        .iter()
-        .map(|step| {
-            let (from, to) = (name(step.from), name(step.to));
-            let why = match step.kind {
-                rel::PROCESS => process_text(table, (step.from, &from), (step.to, &to)),
-                rel::REALTIME => realtime_text(table, (step.from, &from), (step.to, &to)),
-                kind => inference.justify((step.from, &from), (step.to, &to), kind),
-            };
-            format!("{from} before {to}: {why}")
-        })
-        .collect();
-    let mut anomaly = anomaly(table, cycle.name, &ids, summary(table, cycle));
-    for id in ids.iter().take(STEPS) {
-        anomaly.details.push(format!("{} = {}", name(*id), txn_text(table, *id, &[])));
+    let names: Vec<String> = (1..=ids.len()).map(|number| format!("T{number}")).collect();
+    let mut anomaly = anomaly(table, cycle.name, &ids, summary(table, cycle, inference));
+    for (id, name) in ids.iter().zip(&names).take(STEPS) {
+        anomaly.details.push(format!("{name} = {}", txn_text(table, *id, &[])));
     }
-    let last = whys.len().saturating_sub(1);
-    for (position, why) in whys.into_iter().enumerate() {
-        let closes = position == last && position > 0 && cycle.steps.len() <= STEPS;
-        anomaly.details.push(if closes { format!("but {why}: a contradiction") } else { why });
+    let last = cycle.steps.len().saturating_sub(1);
+    for (position, step) in cycle.steps.iter().enumerate() {
+        if position >= STEPS && position != last {
+            continue;
+        }
+        let (from, to) = (&names[position], &names[(position + 1) % names.len()]);
+        let why = step_text(table, step, (from, to), inference);
+        anomaly.details.push(match position == last {
+            true => format!("but {from} before {to}: {why}: a contradiction"),
+            false => format!("{from} before {to}: {why}"),
+        });
     }
     if cycle.steps.len() > STEPS {
-        anomaly.details.push(format!("and {} steps more", cycle.steps.len() - STEPS));
+        anomaly.details.push(format!(
+            "left out: {} of {} steps",
+            cycle.steps.len() - STEPS,
+            cycle.steps.len()
+        ));
     }
     anomaly
 }
 
-fn summary(table: &Table, cycle: &Cycle) -> String {
-    let shown: Vec<String> = cycle
-        .steps
-        .iter()
-        .take(4)
-        .map(|step| {
-            format!(
-                "process {} at {}",
-                table.txn(step.from).process,
-                seconds(table.txn(step.from).event().time)
-            )
-        })
-        .collect();
-    let more = cycle.steps.len().saturating_sub(4);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!(
-        "each of {} transactions must come before the next and the last before the first: {}{more}",
-        cycle.steps.len(),
-        shown.join(", ")
-    )
+fn step_text(
+    table: &Table,
+    step: &CycleStep,
+    (from, to): (&str, &str),
+    inference: &dyn Justify,
+) -> String {
+    let (from, to) = ((step.from, from), (step.to, to));
+    match step.kind {
+        rel::PROCESS => process_text(table, from, to),
+        rel::REALTIME => realtime_text(table, from, to),
+        kind => inference.justify(from, to, kind),
+    }
+}
+
+/// A short cycle wholly, of a long one the step that closes it.
+fn summary(table: &Table, cycle: &Cycle, inference: &dyn Justify) -> String {
+    let name = |id: u32| {
+        let txn = table.txn(id);
+        format!("process {} ({})", txn.process, seconds(txn.event().time))
+    };
+    let text =
+        |step: &CycleStep| step_text(table, step, (&name(step.from), &name(step.to)), inference);
+    match &cycle.steps[..] {
+        [one, other] => format!("{}, but {}", text(one), text(other)),
+        [one, .., last] => format!(
+            "{}; but {} comes before {} by way of {} more transactions",
+            text(last),
+            name(one.from),
+            name(last.from),
+            cycle.steps.len() - 2
+        ),
+        _ => String::new(),
+    }
 }
 
 fn process_text(table: &Table, (id, from): (u32, &str), (_, to): (u32, &str)) -> String {

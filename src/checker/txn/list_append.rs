@@ -125,6 +125,10 @@ impl Checker for ListAppend {
         true
     }
 
+    fn takes_completions_alone(&self) -> bool {
+        true
+    }
+
     fn observe(&mut self, event: &Event) -> Option<Anomaly> {
         self.table.take(event, Datum::Value(&event.value));
         None

@@ -23,7 +23,6 @@ pub(crate) mod words;
 #[cfg(test)]
 mod tests;
 
-
 use crate::checker::txn::consistency::Wanted;
 use crate::checker::txn::cycles::find_cycles;
 use crate::checker::txn::graph::{Edges, process_order, realtime_order};
@@ -46,7 +45,7 @@ use touches::Touches;
 use version_order::VersionOrder;
 use versions::{Registers, Writer};
 
-pub(crate) const RW_REGISTER: ModelKind = ModelKind {
+pub const RW_REGISTER: ModelKind = ModelKind {
     name: "rw-register",
     what: "transactions of [\"r\" key value] and [\"w\" key value], each value written once: no anomaly that the wanted consistency models forbid",
     checkers: |options| Ok(vec![Box::new(RwRegister::new(options)?)]),
@@ -96,6 +95,13 @@ impl RwRegister {
 
     fn judge(&self, budget: &Budget) -> Finding {
         if let Some(why) = self.table.refused() {
+            return Finding::new(NAME, Verdict::Unknown, why);
+        }
+        // The graph of dependencies takes about as much again.
+        let needed = 2 * (self.table.bytes() + Registers::expected_bytes(&self.table));
+        if needed > budget.memory {
+            let why =
+                format!("{needed} bytes are needed, and the memory budget is {}", budget.memory);
             return Finding::new(NAME, Verdict::Unknown, why);
         }
         let registers = Registers::of(&self.table);
@@ -232,7 +238,9 @@ impl Case<'_> {
     fn judge_weakly(&self, level: Level, judgement: &mut Judgement) {
         let committed = Committed::of(self.registers, self.prints, &self.initial);
         match weak::judge(&committed, level, self.budget) {
-            Judged::Unknown(why) => judgement.doubt(format!("{why} before the commits were ordered")),
+            Judged::Unknown(why) => {
+                judgement.doubt(format!("{why} before the commits were ordered"))
+            }
             Judged::Known { cycles, untold } => {
                 for cycle in &cycles {
                     let kind = weak::explain::kind(&committed, cycle);
@@ -297,6 +305,10 @@ impl Checker for RwRegister {
     }
 
     fn streams(&self) -> bool {
+        true
+    }
+
+    fn takes_completions_alone(&self) -> bool {
         true
     }
 

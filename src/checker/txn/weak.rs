@@ -36,7 +36,10 @@ pub(crate) struct Cycle {
 /// What the commit order of a level came to.
 pub(crate) enum Judged {
     /// Cycles, one for each knot, and how many knots there are beyond those told.
-    Known { cycles: Vec<Cycle>, untold: usize },
+    Known {
+        cycles: Vec<Cycle>,
+        untold: usize,
+    },
     Unknown(&'static str),
 }
 
@@ -80,11 +83,7 @@ pub(crate) fn judge(committed: &Committed, level: Level, budget: &Budget) -> Jud
     Judged::Known { cycles, untold: knots.len() - told.len() }
 }
 
-fn infer(
-    committed: &Committed,
-    level: Level,
-    budget: &Budget,
-) -> Result<Vec<Inferred>, NoClocks> {
+fn infer(committed: &Committed, level: Level, budget: &Budget) -> Result<Vec<Inferred>, NoClocks> {
     let mut inferred = Vec::new();
     if level == Level::ReadAtomic {
         for session in &committed.sessions {

@@ -11,11 +11,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::judge::judge;
+use super::judge::Subject;
 use crate::checker::{MODELS, ModelKind};
 use crate::cli::{colours, exit, fail};
 use crate::conclude::Limits;
-use crate::results_folder::read_history;
 use crate::say::{say, say_line};
 use entry::{Entry, Model, Stated};
 use outcome::{Form, Outcome};
@@ -140,18 +139,19 @@ fn outcomes(file: &Path, entry: &Entry, form: Form, limits: &Limits) -> Vec<Outc
         Model::Any => MODELS.iter().collect(),
         Model::Unknown(unknown) => return failed(unknown.to_string()),
     };
-    let read = match read_history(file) {
-        Ok(read) => read,
-        Err(error) => return failed(format!("{error:#}")),
+    let subject = match Subject::of(file, false, false) {
+        Ok(subject) => subject,
+        Err(error) => return failed(error),
     };
-    let of_check = |(check, stated): (usize, &Stated)| match judge(
-        &read.history,
-        &models,
-        &stated.options,
-        limits,
-    ) {
-        Ok(findings) => Outcome::of(form, check, stated, &findings),
-        Err(error) => Outcome::failed(form, check, error),
+    let of_check = |(check, stated): (usize, &Stated)| {
+        let judged = match subject.judge(&models, &stated.options, false, limits) {
+            Ok(judged) => judged,
+            Err(error) => return Outcome::failed(form, check, error),
+        };
+        match judged.damage {
+            Some(damage) => Outcome::failed(form, check, damage.to_string()),
+            None => Outcome::of(form, check, stated, &judged.findings),
+        }
     };
     entry.checks.iter().enumerate().map(of_check).collect()
 }

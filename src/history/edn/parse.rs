@@ -30,6 +30,22 @@ pub fn parsed(text: &str) -> Tape {
     tape
 }
 
+/// White space, as far as it is one byte, and commas.
+const BLANKS: [bool; 256] = table(b" ,\t\n\r\x0b\x0c");
+
+/// What ends a number, keyword or symbol.
+const DELIMITERS: [bool; 256] = table(b" ,\t\n\r\x0b\x0c[](){}\";\\");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut place = 0;
+    while place < bytes.len() {
+        table[bytes[place] as usize] = true;
+        place += 1;
+    }
+    table
+}
+
 struct Parser<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -43,26 +59,34 @@ impl<'a> Parser<'a> {
         self.bytes.get(self.at).copied()
     }
 
+    #[inline]
     fn blanks(&mut self, depth: usize) -> Result<(), Fault> {
-        loop {
-            match self.peek() {
-                Some(b' ' | b',' | b'\n' | b'\t' | b'\r' | b'\x0b' | b'\x0c') => self.at += 1,
-                Some(b';') => {
-                    let rest = self.bytes[self.at..].iter();
-                    self.at += rest.take_while(|byte| **byte != b'\n').count();
-                }
-                Some(b'#') if self.bytes.get(self.at + 1) == Some(&b'_') => {
-                    self.discarded(2, depth)?
-                }
-                Some(128..) => match self.text[self.at..].chars().next() {
-                    Some(blank) if blank.is_whitespace() || blank == '\u{feff}' => {
-                        self.at += blank.len_utf8();
-                    }
-                    _ => return Ok(()),
-                },
-                _ => return Ok(()),
+        while let Some(next) = self.peek() {
+            if BLANKS[usize::from(next)] {
+                self.at += 1;
+            } else if !matches!(next, b';' | b'#' | 128..) || !self.rare_blank(next, depth)? {
+                break;
             }
         }
+        Ok(())
+    }
+
+    /// Passes a comment, a discarded form or a blank of another script, if there is one.
+    fn rare_blank(&mut self, next: u8, depth: usize) -> Result<bool, Fault> {
+        match next {
+            b';' => {
+                let rest = self.bytes[self.at..].iter();
+                self.at += rest.take_while(|byte| **byte != b'\n').count();
+            }
+            b'#' if self.bytes.get(self.at + 1) == Some(&b'_') => self.discarded(2, depth)?,
+            _ => match self.text[self.at..].chars().next() {
+                Some(blank) if blank.is_whitespace() || blank == '\u{feff}' => {
+                    self.at += blank.len_utf8();
+                }
+                _ => return Ok(false),
+            },
+        }
+        Ok(true)
     }
 
     fn form(&mut self, depth: usize) -> Result<(), Fault> {
@@ -263,13 +287,8 @@ impl<'a> Parser<'a> {
     /// Everything up to a delimiter.
     fn token(&mut self) -> &'a str {
         let start = self.at;
-        while let Some(next) = self.peek() {
-            match next {
-                b' ' | b',' | b'\t'..=b'\r' | b'[' | b']' | b'(' | b')' | b'{' | b'}' => break,
-                b'"' | b';' | b'\\' => break,
-                _ => self.at += 1,
-            }
-        }
+        let in_token = |byte: &&u8| !DELIMITERS[usize::from(**byte)];
+        self.at += self.bytes[start..].iter().take_while(in_token).count();
         &self.text[start..self.at]
     }
 
@@ -282,7 +301,7 @@ impl<'a> Parser<'a> {
 
     fn number(&mut self) -> Result<(), Fault> {
         if let Some((value, end)) = short_integer(self.bytes, self.at)
-            && matches!(self.bytes.get(end), Some(b' ' | b',' | b'\n' | b']' | b'}' | b')'))
+            && self.bytes.get(end).is_some_and(|next| DELIMITERS[usize::from(*next)])
         {
             self.at = end;
             self.tape.push(Node::Int(value));

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::super::fault::Fault;
 use super::super::forms::{Around, Language, Next};
 use super::super::op_map::LineError;
-use super::super::source::Source;
+use super::super::source::{Source, count_lines};
 use super::super::tape::Tape;
 use super::output::Output;
 use super::{Format, MOST_BYTES, Trouble};
@@ -74,7 +74,7 @@ fn refill<R: Read>(source: &mut Source<R>) -> Result<(), Trouble> {
 /// Trouble at so many bytes from where the source stands.
 pub fn trouble_at<R: Read>(source: &Source<R>, at: usize, error: LineError) -> Trouble {
     let passed = &source.text().as_bytes()[..at];
-    let line = source.line + passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let line = source.line + count_lines(passed);
     let column = match passed.iter().rposition(|byte| *byte == b'\n') {
         Some(last) => (at - last) as u64,
         None => source.before + at as u64 + 1,
@@ -138,8 +138,8 @@ impl Maps {
 
     /// Line and offset of so many bytes on.
     fn place<R: Read>(&self, source: &Source<R>, at: usize) -> (u64, u64) {
-        let lines = source.text()[..at].bytes().filter(|byte| *byte == b'\n').count();
-        (source.line + lines as u64, source.offset + at as u64)
+        let lines = count_lines(&source.text().as_bytes()[..at]);
+        (source.line + lines, source.offset + at as u64)
     }
 
     fn end<R: Read>(&self, source: &Source<R>) -> Result<(), Trouble> {

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::service::Service;
 use crate::checker::linearizability::operation::{Effect, Operation, ValueId};
 use crate::checker::linearizability::relevance::Observed;
 
@@ -32,6 +33,7 @@ pub(super) struct Plan<'a> {
     places: Vec<u32>,
     /// By operation: the number of its effect where others share it, else `ALONE`.
     kin: Vec<u32>,
+    pub service: Service,
     sightings: FxHashMap<ValueId, Sightings>,
 }
 
@@ -56,6 +58,7 @@ impl<'a> Plan<'a> {
             steps: steps(operations),
             places: vec![0; operations.len()],
             kin: kin(operations),
+            service: Service::of(operations, values),
             sightings: FxHashMap::default(),
         };
         plan.place();

@@ -15,8 +15,11 @@ const TOLD: usize = 4;
 /// In how many places the shortest cycle is looked for before the shortest so far is told.
 const TRIED: usize = 32;
 
+/// From how many nodes on a component is worth telling a cycle of, though a worse kind implies its own.
+const LARGE: usize = 64;
+
 /// How many nodes may be visited to count anti-dependencies once a cycle was found.
-const COUNTING: u64 = 200_000_000;
+const COUNTING: u64 = 20_000_000;
 
 /// Searches one component.
 pub struct Classifier<'a> {
@@ -42,6 +45,9 @@ impl<'a> Classifier<'a> {
                 order |= needs;
                 self.search(tag, order);
             }
+        }
+        if self.part.len() > LARGE {
+            self.in_a_row(order);
         }
     }
 
@@ -180,6 +186,41 @@ impl<'a> Classifier<'a> {
             self.tell(Class::G2, tag, steps);
         }
         self.found(Class::G2, tag, 1);
+    }
+
+    /// `G2` where worse was found: two anti-dependencies in a row, and a way back past their middle.
+    fn in_a_row(&mut self, order: u8) {
+        let mask = rel::WW | rel::WR | order;
+        let view = Plain::new(self.part, mask | rel::RW | rel::PASS);
+        let mut search = Search::new(self.part.len(), self.exhausted);
+        let all: Vec<(u32, u32)> = self.part.anti_dependencies().collect();
+        let mut best: Option<Vec<CycleStep>> = None;
+        for (from, middle) in spread(&all) {
+            let to = self.part.targets_by(middle, rel::RW).find(|to| *to != from);
+            let Some(to) = to.filter(|_| self.part.is_txn(middle)) else { continue };
+            if search.reach(&view, (to, from), |node| node != middle) {
+                let mut way = search.way();
+                way.extend([from, middle]);
+                let mut steps = self.steps(&way, mask, rel::RW);
+                let number = self.part.nodes[middle as usize];
+                steps
+                    .iter_mut()
+                    .filter(|step| step.to == number)
+                    .for_each(|step| step.kind = rel::RW);
+                best = best.filter(|best| best.len() <= steps.len()).or(Some(steps));
+            }
+        }
+        let Some(steps) = best else { return };
+        let has = |kind: u8| steps.iter().any(|step| step.kind == kind);
+        let tag = match (has(rel::REALTIME), has(rel::PROCESS)) {
+            (true, _) => Tag::Realtime,
+            (false, true) => Tag::Process,
+            (false, false) => Tag::Plain,
+        };
+        if !self.cycles.counts.contains_key(name(Class::G2, tag)) {
+            self.tell(Class::G2, tag, steps);
+            self.found(Class::G2, tag, 1);
+        }
     }
 
     fn tell(&mut self, class: Class, tag: Tag, steps: Vec<CycleStep>) {

@@ -110,6 +110,12 @@ impl Part {
         })
     }
 
+    /// Where edges of a kind lead to.
+    pub fn targets_by(&self, node: u32, kind: u8) -> impl Iterator<Item = u32> {
+        let edges = self.range(node).filter(move |edge| self.kinds[*edge as usize] & kind != 0);
+        edges.map(|edge| self.targets[edge as usize])
+    }
+
     /// What all edges between two nodes say.
     pub fn kind(&self, from: u32, to: u32) -> u8 {
         let range = self.range(from);

@@ -1,10 +1,10 @@
 //! Who depends on whom: by the order of each key's elements.
 
-use super::versions::{Versions, effective};
+use super::versions::{Unseen, Versions, effective};
 use crate::checker::txn::graph::{Edges, rel};
 use crate::checker::txn::table::{ListRead, MicroOp, NONE, Table};
 
-/// From how many edges on a node stands for all appends that no read of a key has seen.
+/// From how many edges on nodes stand for several of the appends that no read of a key has seen.
 const MANY: usize = 16;
 
 /// All dependencies, linear in the micro-operations.
@@ -82,16 +82,37 @@ fn follow(table: &Table, versions: &Versions, edges: &mut Edges, key: u32) {
     }
 }
 
-/// Who read all that any read saw overlooked every append that none saw.
+/// Who read all that any read saw overlooked every append that none saw, but for his own.
 fn overlooked(versions: &Versions, edges: &mut Edges, readers: &[(u32, u32)]) {
     let unseen = versions.unseen_of(readers[0].0);
-    if readers.len().min(unseen.len()) <= 1 || readers.len() * unseen.len() <= MANY {
+    if unseen.len() <= 1 || readers.len() * unseen.len() <= MANY {
         for (_, reader) in readers {
             unseen.iter().for_each(|unseen| edges.add(*reader, unseen.txn, rel::RW));
         }
         return;
     }
-    let all = edges.add_node();
-    readers.iter().for_each(|(_, reader)| edges.add(*reader, all, rel::RW));
-    unseen.iter().for_each(|unseen| edges.add(all, unseen.txn, rel::PASS));
+    let (before, after) = (chain(edges, unseen.iter()), chain(edges, unseen.iter().rev()));
+    for (_, reader) in readers {
+        let first = unseen.partition_point(|unseen| unseen.txn < *reader);
+        let last = unseen.partition_point(|unseen| unseen.txn <= *reader);
+        for (nodes, length) in [(&before, first), (&after, unseen.len() - last)] {
+            if length > 0 {
+                edges.add(*reader, nodes[length - 1], rel::RW);
+            }
+        }
+    }
+}
+
+/// A node for each beginning of a list of appends: it stands for all of them.
+fn chain<'a>(edges: &mut Edges, unseen: impl Iterator<Item = &'a Unseen>) -> Vec<u32> {
+    let mut nodes: Vec<u32> = Vec::new();
+    for unseen in unseen {
+        let node = edges.add_node();
+        edges.add(node, unseen.txn, rel::PASS);
+        if let Some(before) = nodes.last() {
+            edges.add(node, *before, rel::PASS);
+        }
+        nodes.push(node);
+    }
+    nodes
 }

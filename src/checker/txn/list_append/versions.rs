@@ -24,7 +24,7 @@ pub struct Versions {
     next: Vec<u32>,
     /// By key and value: who appended it, and the place in the key's order.
     appends: FxHashMap<u64, Append>,
-    /// Sorted by key.
+    /// Sorted by key and then by transaction.
     pub unseen: Vec<Unseen>,
     /// A value that was appended twice, so that reads do not tell whose it is.
     pub ambiguous: Option<(u32, u32)>,

@@ -72,7 +72,13 @@ impl Seen {
         Seen { last: OwnWrites::of(registers), unwritten: vec![NONE; registers.table.keys.len()] }
     }
 
-    fn judge(&mut self, registers: &Registers, prints: &Footprints, txn: u32, into: &mut Vec<Direct>) {
+    fn judge(
+        &mut self,
+        registers: &Registers,
+        prints: &Footprints,
+        txn: u32,
+        into: &mut Vec<Direct>,
+    ) {
         let accesses = registers.accesses(txn);
         for (place, access) in accesses.iter().enumerate() {
             let former = self.last.put(txn, registers.key_of(*access), place as u32);

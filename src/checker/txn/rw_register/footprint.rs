@@ -28,10 +28,6 @@ impl Slices {
     pub fn close(&mut self) {
         self.ends.push(self.items.len() as u32);
     }
-
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
 }
 
 /// Versions by transaction.

@@ -25,9 +25,9 @@ impl Justify for Evidence<'_> {
         let found = match kind {
             rel::WR => self.read(from, to),
             rel::WW => self.followed(from, to, |version, txn| self.users.writer(version) == txn),
-            rel::RW => self.followed(from, to, |version, txn| {
-                self.users.readers(version).contains(&txn)
-            }),
+            rel::RW => {
+                self.followed(from, to, |version, txn| self.users.readers(version).contains(&txn))
+            }
             _ => None,
         };
         found.unwrap_or_else(|| format!("{} comes before {}", from.1, to.1))
@@ -56,7 +56,10 @@ impl Evidence<'_> {
         let verb = if self.users.writer(edge.from) == from.0 { "wrote" } else { "read" };
         let (told, later) = (self.registers.told(edge.from), self.registers.value_text(edge.to));
         let why = self.why(edge);
-        Some(format!("{} {verb} {told}, and {} wrote {later} there, which came later, for {why}", from.1, to.1))
+        Some(format!(
+            "{} {verb} {told}, and {} wrote {later} there, which came later, for {why}",
+            from.1, to.1
+        ))
     }
 
     /// Why one version is before another, in words: `x held 1 ...`.
@@ -74,9 +77,9 @@ impl Evidence<'_> {
             Source::WritesFollowReads => {
                 format!("a transaction read {name} = {one} and then wrote {other}")
             }
-            Source::Sequential => self.sequential(edge).unwrap_or_else(|| {
-                format!("a process met {name} = {one} and later {other}")
-            }),
+            Source::Sequential => self
+                .sequential(edge)
+                .unwrap_or_else(|| format!("a process met {name} = {one} and later {other}")),
             Source::Linearizable => self.linearizable(edge).unwrap_or_else(|| {
                 format!("{name} = {one} was met before a transaction began that met {other}")
             }),
@@ -122,7 +125,8 @@ impl Evidence<'_> {
     }
 
     pub fn explain_cycle(&self, cycle: &VersionCycle) -> Anomaly {
-        let values: Vec<_> = cycle.steps.iter().map(|edge| self.registers.value_text(edge.from)).collect();
+        let values: Vec<_> =
+            cycle.steps.iter().map(|edge| self.registers.value_text(edge.from)).collect();
         let shown = &values[..values.len().min(8)];
         let key = self.registers.table.key_text(cycle.key).into_owned();
         let mut sources: Vec<&str> = cycle.steps.iter().map(|edge| edge.source.name()).collect();

@@ -26,7 +26,9 @@ pub(crate) fn explain_direct(registers: &Registers, direct: &Direct, name: &str)
         Kind::Future => "which it wrote itself, but only later".to_owned(),
         Kind::Garbage => {
             let other = registers.told(direct.other);
-            format!("and {other} was read too: nobody wrote either, and only one can have been there at first")
+            format!(
+                "and {other} was read too: nobody wrote either, and only one can have been there at first"
+            )
         }
     };
     let summary = format!("process {process} read {read} ({reader}), {what}");
@@ -101,7 +103,9 @@ pub(crate) fn explain_dirty(registers: &Registers, direct: &Direct) -> Anomaly {
     let mut cast = Cast::of(registers);
     let (reader, writer) = (cast.name(direct.reader), cast.name(direct.writer));
     let read = registers.told(direct.version);
-    let summary = format!("{reader} read {read}, which {writer} wrote and which failed, and built a committed write on it");
+    let summary = format!(
+        "{reader} read {read}, which {writer} wrote and which failed, and built a committed write on it"
+    );
     let key = registers.table.key_text(registers.key(direct.version)).into_owned();
     Anomaly { key: Some(key), ..cast.anomaly("dirty-update", summary, Vec::new()) }
 }

@@ -108,10 +108,6 @@ impl VersionOrder {
         &self.edges[start as usize..end as usize]
     }
 
-    pub fn edges(&self) -> &[VersionEdge] {
-        &self.edges
-    }
-
     /// Strongly connected versions, by key.
     fn knots(&self, registers: &Registers) -> Vec<Vec<u32>> {
         let found = components(self);
@@ -152,30 +148,6 @@ impl VersionOrder {
         }
         steps.reverse();
         steps
-    }
-
-    /// A shortest way from one version to another.
-    pub fn path(&self, from: u32, to: u32) -> Option<Vec<VersionEdge>> {
-        let mut into: rustc_hash::FxHashMap<u32, VersionEdge> = Default::default();
-        let mut queue = std::collections::VecDeque::from([from]);
-        while let Some(version) = queue.pop_front() {
-            for edge in self.after(version) {
-                if edge.to == from || into.contains_key(&edge.to) {
-                    continue;
-                }
-                into.insert(edge.to, *edge);
-                queue.push_back(edge.to);
-            }
-            if into.contains_key(&to) {
-                break;
-            }
-        }
-        let mut steps = vec![*into.get(&to)?];
-        while let Some(first) = steps.last().filter(|edge| edge.from != from) {
-            steps.push(*into.get(&first.from)?);
-        }
-        steps.reverse();
-        Some(steps)
     }
 }
 

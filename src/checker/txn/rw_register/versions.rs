@@ -108,10 +108,6 @@ impl<'t> Registers<'t> {
         self.versions[version as usize].key
     }
 
-    pub fn is_nil(&self, version: u32) -> bool {
-        self.versions[version as usize].value == NONE
-    }
-
     pub fn value_text(&self, version: u32) -> std::borrow::Cow<'_, str> {
         self.table.value_text(self.versions[version as usize].value)
     }
@@ -122,9 +118,10 @@ impl<'t> Registers<'t> {
         format!("{} = {}", self.table.key_text(key), self.table.value_text(value))
     }
 
-    /// Bytes that it takes, roughly.
-    pub fn bytes(&self) -> usize {
-        (self.accesses.len() + self.ends.len()) * 4 + self.versions.len() * 48
+    /// How many bytes it will take, roughly.
+    pub fn expected_bytes(table: &Table) -> usize {
+        let micro_ops: usize = table.txns().map(|(txn, _)| table.micro_ops(txn).len()).sum();
+        table.len() * 4 + micro_ops * 28
     }
 }
 

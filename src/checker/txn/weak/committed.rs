@@ -85,13 +85,7 @@ impl<'a> Committed<'a> {
         }
     }
 
-    fn add(
-        &mut self,
-        node: u32,
-        prints: &Footprints,
-        node_of: &[u32],
-        initial: &InitialVersions,
-    ) {
+    fn add(&mut self, node: u32, prints: &Footprints, node_of: &[u32], initial: &InitialVersions) {
         let txn = self.txns[node as usize];
         for &version in prints.reads.of(txn) {
             let key = self.registers.key(version);

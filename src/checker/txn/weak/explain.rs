@@ -63,7 +63,10 @@ fn reason(committed: &Committed, step: &Step, cast: &mut Cast) -> String {
         Step::Session { from: INITIAL, .. } => "the initial state is before everything".to_owned(),
         Step::Session { from, .. } => {
             let txn = committed.txns[*from as usize];
-            format!("process {} did one after the other", committed.registers.table.txn(txn).process)
+            format!(
+                "process {} did one after the other",
+                committed.registers.table.txn(txn).process
+            )
         }
         Step::ReadFrom { version, .. } => {
             format!("{other} read {} from {one}", committed.registers.told(*version))

@@ -31,9 +31,16 @@ pub(crate) enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The order of a session, or the initial state before all.
-    Session { from: u32, to: u32 },
+    Session {
+        from: u32,
+        to: u32,
+    },
     /// `to` read this version from `from`.
-    ReadFrom { from: u32, to: u32, version: u32 },
+    ReadFrom {
+        from: u32,
+        to: u32,
+        version: u32,
+    },
     Inferred(Inferred),
 }
 

@@ -68,7 +68,8 @@ fn overwritten(
             }
         }
     } else {
-        let mut keys: Vec<_> = ahead.iter().filter(|(key, _)| committed.wrote(seen, **key)).collect();
+        let mut keys: Vec<_> =
+            ahead.iter().filter(|(key, _)| committed.wrote(seen, **key)).collect();
         keys.sort_unstable_by_key(|(key, _)| **key);
         keys.into_iter().for_each(|(key, reads)| note(*key, reads));
     }

@@ -27,9 +27,11 @@ fn recorded_histories_get_the_verdict_they_state() {
         for check in entry["checks"].as_array().expect("checks") {
             compared += 1;
             let finding = find(&history, &options(entry, check));
-            wrong.extend(contradictions(&finding, check).into_iter().map(|what| {
-                format!("{path}: {what}\n{finding:#?}")
-            }));
+            wrong.extend(
+                contradictions(&finding, check)
+                    .into_iter()
+                    .map(|what| format!("{path}: {what}\n{finding:#?}")),
+            );
         }
     }
     assert!(compared >= 10, "only {compared} in the manifest");

@@ -44,9 +44,8 @@ impl Small {
                 Some(_) => return None,
                 None => {
                     let mut all = 0..self.txns.len();
-                    let writer = all.find(|other| {
-                        *other != t && self.writes(*other, *key) == Some(*value)
-                    });
+                    let writer =
+                        all.find(|other| *other != t && self.writes(*other, *key) == Some(*value));
                     reads.push((place, *key, writer?));
                 }
             }
@@ -147,7 +146,11 @@ fn the_algorithms_agree_with_the_axioms() {
         let table = table(&history, true);
         for level in Level::ALL {
             let (expected, found) = (small.satisfies(level), wrong(&table, level));
-            assert_eq!(found.is_empty(), expected, "seed {seed}: {level:?}: {found:?}: {history:?}");
+            assert_eq!(
+                found.is_empty(),
+                expected,
+                "seed {seed}: {level:?}: {found:?}: {history:?}"
+            );
             satisfied[level as usize] += usize::from(expected);
         }
     }

@@ -50,7 +50,9 @@ fn parse_plume(text: &str) -> Sessions {
     let mut last = (-1, -1);
     for line in text.lines() {
         let numbers = line[2..line.len() - 1].split(',').map(|part| part.parse().expect(line));
-        let [key, value, session, txn] = numbers.collect::<Vec<i64>>()[..] else { panic!("{line}") };
+        let [key, value, session, txn] = numbers.collect::<Vec<i64>>()[..] else {
+            panic!("{line}")
+        };
         if sessions.len() <= session as usize {
             sessions.resize(session as usize + 1, Vec::new());
         }

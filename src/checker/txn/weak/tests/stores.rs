@@ -68,7 +68,8 @@ fn causal_store(rng: &mut Rng, replicas: usize, txns: usize, keys: u64) -> Sessi
 fn a_causal_store_is_causal_at_every_size() {
     for (seed, txns) in [(1, 30), (2, 300), (3, 3_000), (4, 10_000)] {
         for replicas in [2, 3, 8] {
-            let history = causal_store(&mut Rng::from_seed(seed), replicas, txns, 1 + txns as u64 / 20);
+            let history =
+                causal_store(&mut Rng::from_seed(seed), replicas, txns, 1 + txns as u64 / 20);
             let table = table(&history, true);
             for level in Level::ALL {
                 let found = wrong(&table, level);
@@ -88,7 +89,10 @@ fn a_session_that_goes_back_is_caught_at_every_size() {
         history[0].push(vec![(true, key, 1_000_000)]);
         history[0].push(vec![(false, key, 0)]);
         let table = table(&history, true);
-        assert!(!wrong(&table, Level::Causal).is_empty() && !wrong(&table, Level::ReadAtomic).is_empty());
+        assert!(
+            !wrong(&table, Level::Causal).is_empty()
+                && !wrong(&table, Level::ReadAtomic).is_empty()
+        );
         assert!(wrong(&table, Level::ReadCommitted).is_empty());
     }
 }

@@ -1,0 +1,134 @@
+//! Decides one object, by its own algorithm where there is one and by search.
+
+use super::certificate;
+use super::fast::Shortcut;
+use super::machine::Machine;
+use super::object::Object;
+use super::search::{self, Limits, Plan, Searched, Taken};
+use super::seen::{NEVER, Timed};
+
+/// Comparisons of open operations with others that may be made to find out which of them matter; with
+/// more, all are taken to matter.
+const COMPARISONS: usize = 20_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Shortcut,
+    Search,
+}
+
+/// What is known of one object.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Decision<T> {
+    Linearizable(Method),
+    /// These have no order, and with them nothing that holds them has.
+    Violated {
+        core: Vec<Timed<T>>,
+    },
+    /// So many completed operations have an order; then a limit was met.
+    Undecided {
+        settled: usize,
+        why: &'static str,
+    },
+}
+
+/// Decides the operations, which are in order of invocation. Also says how many configurations it tried.
+pub(super) fn decide<O: Object>(
+    object: &O,
+    operations: &[Timed<O::Operation>],
+    limits: &Limits,
+) -> (Decision<O::Operation>, u64) {
+    let operations = relevant(object, operations);
+    match object.shortcut(&operations) {
+        Shortcut::Linearizable => (Decision::Linearizable(Method::Shortcut), 0),
+        Shortcut::Violated { core } => {
+            let core = core.into_iter().filter_map(|position| operations.get(position).cloned());
+            (Decision::Violated { core: core.collect() }, 0)
+        }
+        Shortcut::None => by_search(object, &operations, limits),
+    }
+}
+
+/// Without a shortcut.
+pub(super) fn by_search<O: Object>(
+    object: &O,
+    operations: &[Timed<O::Operation>],
+    limits: &Limits,
+) -> (Decision<O::Operation>, u64) {
+    let mut machine = Machine::new(object);
+    let plan = Plan::new(object, &mut machine, operations);
+    let (searched, tried) = search::search(&plan, &mut machine, limits);
+    let decision = match searched {
+        Searched::Violated { last } => {
+            let moment = operations[last as usize].complete;
+            Decision::Violated { core: relevant(object, &until(operations, moment)) }
+        }
+        Searched::Undecided { settled, why } => Decision::Undecided { settled, why },
+        Searched::Linearizable { order } if is_sound(object, &machine, operations, &order) => {
+            Decision::Linearizable(Method::Search)
+        }
+        Searched::Linearizable { .. } => {
+            // Never seen; but then the answer is worth nothing, and saying so is.
+            Decision::Undecided { settled: 0, why: "the order found did not pass its replay" }
+        }
+    };
+    (decision, tried)
+}
+
+fn is_sound<O: Object>(
+    object: &O,
+    machine: &Machine<O>,
+    operations: &[Timed<O::Operation>],
+    order: &[Taken],
+) -> bool {
+    let taken = order.iter().map(|t| (t.position, machine.operation(t.operation).clone()));
+    let order: Vec<(u32, O::Operation)> = taken.collect();
+    certificate::replay(object, operations, &order).is_ok()
+}
+
+/// The operations without the open ones that nobody can tell of: neither who surely happened, nor who may
+/// have and matters.
+pub(super) fn relevant<O: Object>(
+    object: &O,
+    operations: &[Timed<O::Operation>],
+) -> Vec<Timed<O::Operation>> {
+    let (mut kept, open): (Vec<_>, Vec<_>) = operations.iter().partition(|timed| !timed.is_open());
+    let mut open: Vec<_> =
+        open.into_iter().filter(|timed| !object.observes(&timed.operation)).collect();
+    if open.len() * operations.len() > COMPARISONS {
+        kept.append(&mut open);
+    }
+    let mut compared = 0;
+    while compared < kept.len() && !open.is_empty() {
+        let witnesses = compared..kept.len();
+        compared = witnesses.end;
+        let is_told = |timed: &&Timed<O::Operation>| {
+            kept[witnesses.clone()].iter().any(|by| tells(object, by, timed))
+        };
+        let (told, rest): (Vec<_>, Vec<_>) = open.into_iter().partition(is_told);
+        kept.extend(told);
+        open = rest;
+    }
+    kept.sort_by_key(|timed| timed.invoke);
+    kept.into_iter().cloned().collect()
+}
+
+/// Whether `by`, if it happened, may tell that `open` did.
+pub(super) fn tells<O: Object>(
+    object: &O,
+    by: &Timed<O::Operation>,
+    open: &Timed<O::Operation>,
+) -> bool {
+    by.complete > open.invoke && object.may_tell(&by.operation, &open.operation)
+}
+
+/// The operations as they stood at this moment: who completed later was still in flight.
+pub(super) fn until<T: Clone>(operations: &[Timed<T>], moment: u32) -> Vec<Timed<T>> {
+    let begun = operations.iter().filter(|timed| timed.invoke < moment);
+    begun
+        .map(|timed| match timed.complete > moment {
+            true => Timed { complete: NEVER, ..timed.clone() },
+            false => timed.clone(),
+        })
+        .collect()
+}

@@ -1,0 +1,20 @@
+//! Algorithms made for one kind of object, where every value goes in once. Each is compared with the
+//! search and with trying all orders.
+
+pub(super) mod bag;
+pub(super) mod fifo;
+pub(super) mod growing;
+mod presence;
+mod values;
+
+/// The answer of an algorithm made for one kind of object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shortcut {
+    /// It does not apply, or is not certain.
+    None,
+    Linearizable,
+    /// These operations (by position) have no order, and no history that holds them so has one.
+    Violated {
+        core: Vec<usize>,
+    },
+}

@@ -1,0 +1,44 @@
+//! Queues in no order, of values that each go in once.
+//!
+//! Values do not disturb each other, so all that can go wrong is that one comes out twice, or before it went
+//! in, or that somebody finds nothing while values were there all the time (the "unambiguous" case of sets
+//! and multisets in Abdulla et al. 2025, and in Lee and Mathur 2024). O(n log n).
+
+use super::Shortcut;
+use super::presence::never_empty;
+use super::values::{Core, Values};
+use crate::checker::objects::models::container::Operation;
+use crate::checker::objects::seen::Timed;
+
+pub(in crate::checker::objects) fn decide(operations: &[Timed<Operation>]) -> Shortcut {
+    by(operations, never_empty)
+}
+
+/// Decides what goes wrong beyond single values by `wrong`, which is told from when on values may have
+/// been taken by somebody of whom nothing is known.
+pub(super) fn by(
+    operations: &[Timed<Operation>],
+    wrong: impl Fn(&Values, Option<u32>) -> Option<Core>,
+) -> Shortcut {
+    let values = match Values::of(operations) {
+        None => return Shortcut::None,
+        Some(Err(core)) => return Shortcut::Violated { core },
+        Some(Ok(values)) => values,
+    };
+    if let Some(core) = values.invented() {
+        return Shortcut::Violated { core };
+    }
+    let Some(core) = wrong(&values, None) else { return Shortcut::Linearizable };
+    if values.open.is_empty() {
+        return Shortcut::Violated { core };
+    }
+    // Takings of unknown outcome may explain it. If it is wrong even where each of them may have taken
+    // everything, it is wrong; else it takes a search to tell.
+    match wrong(&values, values.first_open()) {
+        Some(mut core) => {
+            core.extend(&values.open);
+            Shortcut::Violated { core }
+        }
+        None => Shortcut::None,
+    }
+}

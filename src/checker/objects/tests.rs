@@ -1,0 +1,13 @@
+//! Why the decisions can be trusted: every one of them is compared with one that tries all orders.
+
+mod containers;
+mod counters;
+mod lists;
+mod locks;
+mod oracle;
+mod recorded;
+mod sets;
+mod soundness;
+mod strings;
+mod told;
+mod transactions;
