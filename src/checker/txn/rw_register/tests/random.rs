@@ -136,7 +136,7 @@ fn apply(txn: &Small, store: &mut [i64; KEYS]) -> bool {
 fn whatever_is_called_invalid_has_no_serial_order() {
     let rounds = match std::env::var("STORMGLASS_SEEDS") {
         Ok(_) => 100_000,
-        Err(_) => 4_000,
+        Err(_) => 2_000,
     };
     let trusted = serde_json::json!({
         "linearizable_keys": true, "sequential_keys": true, "wfr_keys": true
