@@ -64,6 +64,11 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::MONOTONIC,
     jepsen::ADYA_G2,
     jepsen::DIRTY_READ,
+    jepsen::KAFKA,
+    jepsen::EPOCHS,
+    jepsen::STALENESS,
+    jepsen::PROGRESS,
+    jepsen::ERRORS,
 ];
 
 /// No model has this name.
