@@ -4,6 +4,7 @@ mod anomaly;
 mod availability;
 mod compose;
 mod finding;
+mod jepsen;
 mod judge;
 mod kvrocks;
 mod linearizability;
@@ -14,20 +15,22 @@ mod recovery;
 mod stats;
 #[cfg(test)]
 pub(crate) mod text;
+mod txn;
 mod well_formed;
 
 pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
 pub use availability::Availability;
-pub use compose::{Composed, compose};
+pub use compose::{Budgets, Composed, Exhausted, Intake, compose};
 pub use finding::{Anomaly, Budget, Checker, Consistency, Finding, Verdict};
 pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};
 pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers};
 pub use linearizability::Linearizability;
-pub use model::{MODELS, ModelKind, ModelOptions, RegisterModel, UnknownModel};
+pub use model::{
+    Guess, MODELS, ModelKind, ModelOptions, RegisterModel, Shape, UnknownModel, guess,
+};
 pub use objects::{Atom, Guide, Object, Objects, Seen, Shortcut, Timed};
 pub use recovery::Recovery;
 pub use stats::{Stats, WantedChanges, count_operations};
-pub use well_formed::{Flaw, WellFormed, flaws};
 
 /// Every checker by name, with what it promises; `stormglass list checkers`.
 pub const CHECKERS: &[(&str, &str)] = &[

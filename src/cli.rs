@@ -13,6 +13,7 @@ mod list;
 mod report;
 mod run;
 mod serve;
+mod width;
 
 use std::ffi::OsString;
 

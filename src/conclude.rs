@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::checker::{
-    Availability, Budget, Case, Checker, Finding, Judgement, KvrocksBounds, KvrocksChecks,
-    KvrocksObject, Linearizability, Recovery, RegisterModel, Stats, WantedChanges, WellFormed,
+    Availability, Budget, Case, Checker, Exhausted, Finding, Judgement, KvrocksBounds,
+    KvrocksChecks, KvrocksObject, Linearizability, Recovery, RegisterModel, Stats, WantedChanges,
     compose, count_operations, judge, kvrocks_checkers,
 };
 use crate::cluster::Role;
@@ -38,28 +38,35 @@ impl Default for Limits {
     }
 }
 
-/// Runs these checkers, each under the same limits.
+impl Limits {
+    /// Starts a clock that tells when the time is up.
+    pub fn start(&self) -> Exhausted<'static> {
+        // A budget beyond what a clock can hold never ends.
+        let end = Instant::now().checked_add(self.time);
+        let interrupt = self.interrupt.clone();
+        Box::new(move || end.is_some_and(|end| Instant::now() >= end) || interrupt.count() > 1)
+    }
+}
+
+/// Runs these checkers, all under the same limits.
 pub fn check(
     history: &History,
     checkers: &mut [Box<dyn Checker>],
     limits: &Limits,
 ) -> Vec<Finding> {
-    // A budget beyond what a clock can hold never ends.
-    let end = Instant::now().checked_add(limits.time);
-    let interrupt = limits.interrupt.clone();
-    let exhausted = move || end.is_some_and(|end| Instant::now() >= end) || interrupt.count() > 1;
-    let budget = Budget { exhausted: &exhausted, memory: limits.memory_bytes };
+    let exhausted = limits.start();
+    let budget = Budget { exhausted: &*exhausted, memory: limits.memory_bytes };
     compose(history, checkers, &budget).findings
 }
 
 /// The checkers of this scenario.
-fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
+pub fn checkers(scenario: &Scenario) -> Result<Vec<Box<dyn Checker>>, OptionError> {
     let spec = &scenario.workload;
     let workload = AnyWorkload::of(spec)?;
     let crew = workload.get().crew(&scenario.topology(), spec.concurrency);
     let kinds = workload.get().kinds().into_iter().map(Into::into).collect();
     let recover_within = spec.recover_within.nanos();
-    let mut checkers: Vec<Box<dyn Checker>> = vec![Box::new(WellFormed)];
+    let mut checkers: Vec<Box<dyn Checker>> = Vec::new();
     let (changes, first_change) = match &workload {
         AnyWorkload::Register(_) => (WantedChanges::None, 0),
         AnyWorkload::Kvrocks(kvrocks) => {

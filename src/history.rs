@@ -2,21 +2,30 @@
 //! Jepsen's EDN and text. Pure: bytes in, bytes out.
 
 mod datum;
+mod duplicates;
 mod edn;
+mod fault;
+mod forms;
 mod frames;
 mod integrity;
+mod json;
 mod line;
+mod names;
+mod number;
 mod op_map;
 mod read;
+mod source;
+mod tape;
 mod text;
 
-pub use datum::{Datum, Items};
+pub use datum::{Datum, Entries, Items};
 pub use edn::{Keys, write_edn};
 pub use frames::{Damage, FrameEncoder, FrameError};
 pub use integrity::{Flaw, FlawKind};
 pub use line::{parse_line, write_line};
 pub use op_map::LineError;
-pub use read::{Format, ReadError, Recording, read, read_with};
+pub use read::{Format, ReadError, ReadOptions, Recording, Sink, Summary, read, read_with, stream};
+pub use tape::Cursor;
 pub use text::write_text;
 
 use crate::op::{Event, Kind, Process};

@@ -31,5 +31,6 @@ mod say;
 pub mod scenario;
 pub mod sim;
 pub mod store;
+pub mod watch;
 pub mod wire;
 pub mod workload;

@@ -3,6 +3,7 @@
 //! Nothing here reads a clock or a file: the same input gives the same bytes.
 
 mod availability;
+mod checked;
 mod clocks;
 mod digest;
 mod fault_kind;
@@ -27,10 +28,11 @@ mod triggers;
 mod versions;
 mod words;
 
+pub use checked::{Checked, checked_text};
 pub use clocks::{ClockMove, Reading, clocks};
 pub use hits::{Hit, HitOperation, hits};
 pub use junit::junit;
-pub use page::{ReportInput, html};
+pub use page::{ReportInput, checked_page, html};
 pub use results::{Expected, FaultSummary, OpCounts, Results};
 pub use terminal::{Colours, terminal};
 pub use triggers::{TriggerSummary, TriggeredBy, triggers};

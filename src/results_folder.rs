@@ -1,11 +1,13 @@
 //! A run's results folder: read to check or report again, written at a run's end.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
-use crate::history::{self, History, ReadError};
+use crate::history::{self, History, ReadError, ReadOptions, Sink, Summary};
 use crate::nemesis::Script;
+use crate::op::Event;
 use crate::report::{ReportInput, Results, html, junit};
 use crate::scenario::{Scenario, schedule_yaml};
 use crate::store::HISTORY;
@@ -43,7 +45,7 @@ impl ResultsFolder {
         let scenario = Scenario::parse(&scenario_path.display().to_string(), &text)
             .map_err(|error| anyhow!("{error}; {RESTORE}"))?;
         let history_path = path.join(HISTORY);
-        let ReadHistory { history, damage, flaw } = read_history(&history_path)?;
+        let ReadHistory { history, damage, flaw, .. } = read_history(&history_path)?;
         if history.is_empty() && damage.is_none() {
             bail!("{}: {NOTHING}", history_path.display());
         }
@@ -133,19 +135,40 @@ pub struct ReadHistory {
     pub damage: Option<String>,
     /// The first mark of an edit. Histories of other tools may have such marks by their nature.
     pub flaw: Option<String>,
+    /// Whether the order of events says what came before what, or only within each process.
+    pub real_time: bool,
 }
 
 /// Reads a history of any format.
 pub fn read_history(path: &Path) -> anyhow::Result<ReadHistory> {
+    read_history_with(path, &ReadOptions::default())
+}
+
+/// Reads a history of any format that may have its keys in its values, or an end that cannot be read.
+pub fn read_history_with(path: &Path, options: &ReadOptions) -> anyhow::Result<ReadHistory> {
+    let mut history = History::default();
+    let Summary { damage, flaws, real_time, .. } =
+        stream_history(path, options, &mut |head, value| {
+            history.push(Event { value: value.to_value(), ..head.clone() });
+            ControlFlow::Continue(())
+        })?;
+    let damage = damage.map(|damage| format!("{}: {damage}", path.display()));
+    let flaw = flaws.first().map(ToString::to_string);
+    Ok(ReadHistory { history, damage, flaw, real_time })
+}
+
+/// Reads a history of any format event by event, and keeps nothing of it.
+pub fn stream_history(
+    path: &Path,
+    options: &ReadOptions,
+    sink: &mut Sink,
+) -> anyhow::Result<Summary> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
+    let file = std::fs::File::open(path).map_err(|error| {
         anyhow!("cannot read {name}: {error}; expected a history, check the path")
     })?;
-    let recording = history::read(&bytes, &name).map_err(|error| match error {
+    history::stream(file, &name, options, sink).map_err(|error| match error {
         ReadError::Line { .. } => anyhow!("{error}; {RESTORE}"),
         other => other.into(),
-    })?;
-    let damage = recording.damage.map(|damage| format!("{name}: {damage}"));
-    let flaw = recording.flaws.first().map(ToString::to_string);
-    Ok(ReadHistory { history: recording.history, damage, flaw })
+    })
 }

@@ -28,6 +28,7 @@ use crate::nemesis::{Deed, Entry, FaultRecord, Phase, Schedule, Script, Turns};
 use crate::op::{Call, Completion, Event, Kind, Nanos, NodeName, Process, Value};
 use crate::rng::Rng;
 use crate::scenario::NamedFault;
+use crate::watch::Violation;
 use phase::LastLook;
 
 /// What a run is to do. All chance comes from `rng`.
@@ -145,6 +146,8 @@ struct Loop<'a, C: Cluster, K: Client> {
     trouble: Option<LocalBoxFuture<'a, String>>,
     sink: &'a mut dyn Sink,
     interrupt: &'a Interrupt,
+    /// A promise was seen broken during main.
+    violated: bool,
     ran: Ran,
 }
 
@@ -203,6 +206,7 @@ pub async fn run<'a, C: Cluster, K: Client + 'a>(
         trouble: Some(cluster.trouble().boxed_local()),
         sink,
         interrupt,
+        violated: false,
         ran: Ran {
             history: History::default(),
             dropped: BTreeMap::new(),
@@ -220,6 +224,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         self.leave_out_lacking();
         loop {
             self.note_interrupts();
+            self.note_violation();
             let wake = self.dispatch();
             if self.phase_is_over() {
                 if !self.next_phase() {
@@ -257,6 +262,17 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
         if count > self.ran.interrupts {
             self.ran.interrupts = count;
             self.record_nemesis("interrupted", &FaultRecord::Interrupted { count });
+        }
+    }
+
+    /// The first one ends the main phase; what follows is as ever, so that it is judged as ever.
+    fn note_violation(&mut self) {
+        if self.violated || self.phase != Phase::Main {
+            return;
+        }
+        if let Some(Violation { kind, summary }) = self.sink.violation() {
+            self.violated = true;
+            self.record_nemesis("violation", &FaultRecord::Violation { kind, summary });
         }
     }
 

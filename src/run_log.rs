@@ -65,6 +65,9 @@ fn words(name: &str, record: &FaultRecord) -> Option<String> {
             format!("{count} operations for {node} found no free process")
         }
         FaultRecord::Interrupted { count } => format!("asked to stop, {count} so far"),
+        FaultRecord::Violation { kind, summary } => {
+            format!("main ends, {kind} was found: {summary}")
+        }
         FaultRecord::Harness { error } => format!("our side broke: {error}"),
         FaultRecord::View { .. } => return None,
     })

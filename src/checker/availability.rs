@@ -1,4 +1,7 @@
-//! How long clients went without an `ok`. Figures for the report; it judges nothing.
+//! How long clients went without an `ok`, and which part of what they asked for was answered. Figures for
+//! the report; it judges nothing.
+
+mod answered;
 
 use std::collections::BTreeMap;
 
@@ -7,6 +10,7 @@ use crate::checker::{Budget, Checker, Finding, Verdict};
 use crate::history::History;
 use crate::nemesis::Phase;
 use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName, Process, SECOND};
+use answered::Answered;
 
 /// The longest stretch without an `ok` during main, overall and by node.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,7 +66,7 @@ impl Checker for Availability {
         }
         overall.ok_at(to);
         nodes.values_mut().for_each(|longest| longest.ok_at(to));
-        told(self.name(), overall.gap, &nodes)
+        told(self.name(), overall.gap, &nodes, &Answered::of(history, (from, to)))
     }
 }
 
@@ -80,7 +84,12 @@ fn main_window(history: &History) -> (Nanos, Nanos) {
     (from, to.max(from))
 }
 
-fn told(name: &str, overall: Gap, nodes: &BTreeMap<NodeName, Longest>) -> Finding {
+fn told(
+    name: &str,
+    overall: Gap,
+    nodes: &BTreeMap<NodeName, Longest>,
+    answered: &Answered,
+) -> Finding {
     let milliseconds = |gap: Gap| gap.length as f64 / MILLISECOND as f64;
     let mut figures = BTreeMap::from([("longest-gap-ms".to_owned(), milliseconds(overall))]);
     for (node, longest) in nodes {
@@ -92,14 +101,10 @@ fn told(name: &str, overall: Gap, nodes: &BTreeMap<NodeName, Longest>) -> Findin
     if let Some((node, longest)) = worst {
         why += &format!(" overall, {} on {node}", seconds(longest.gap));
     }
-    Finding {
-        name: name.to_owned(),
-        verdict: Verdict::Valid,
-        why,
-        anomalies: Vec::new(),
-        figures,
-        consistency: None,
-    }
+    let share = answered.all;
+    why += &format!("; {} of {} operations were answered", share.answered, share.asked);
+    figures.extend(answered.figures());
+    Finding { figures, ..Finding::new(name, Verdict::Valid, why) }
 }
 
 fn seconds(gap: Gap) -> String {
@@ -129,8 +134,8 @@ mod tests {
         let marks = vec![phase(0.9, Phase::Main), phase(6.0, Phase::Heal)];
         let finding = Availability.finish(&merge(&history(WORK), marks), &Budget::UNBOUNDED);
         expect![[r#"
-            longest time without an ok in main: 3.000 s (from 1.500 s) overall, 5.100 s (from 0.900 s) on n2
-            {"longest-gap-ms": 3000.0, "longest-gap-ms.n1": 3000.0, "longest-gap-ms.n2": 5100.0}
+            longest time without an ok in main: 3.000 s (from 1.500 s) overall, 5.100 s (from 0.900 s) on n2; 2 of 3 operations were answered
+            {"answered": 0.6666666666666666, "answered.n1": 1.0, "answered.n2": 0.0, "longest-gap-ms": 3000.0, "longest-gap-ms.n1": 3000.0, "longest-gap-ms.n2": 5100.0}
         "#]]
         .assert_eq(&format!("{}\n{:?}\n", finding.why, finding.figures));
     }
@@ -143,5 +148,35 @@ mod tests {
         assert_eq!(finding.figures["longest-gap-ms.n2"], 3500.0);
         let empty = Availability.finish(&History::default(), &Budget::UNBOUNDED);
         assert_eq!(empty.figures["longest-gap-ms"], 0.0);
+    }
+
+    #[test]
+    fn what_was_asked_for_is_told_by_node_key_and_fault() {
+        let work = "
+            1.0 0@n1 invoke cas 1>2 key=7
+            1.1 0@n1 fail cas 1>2 key=7 error=precondition
+            2.0 nemesis strike f1 pause n2
+            3.0 0@n1 invoke read nil key=8
+            3.1 0@n1 ok read nil key=8
+            3.2 1@n2 invoke read nil key=8
+            3.3 2@n2 invoke read nil key=9
+            3.4 2@n2 fail read nil key=9 error=refused
+            4.0 nemesis heal f1 pause n2
+            5.0 0@n1 invoke read nil key=7
+            5.1 0@n1 ok read nil key=7";
+        let finding = Availability.finish(&history(work), &Budget::UNBOUNDED);
+        let mut told: Vec<String> =
+            finding.figures.iter().map(|(name, part)| format!("{name} {part:.2}")).collect();
+        told.retain(|figure| figure.starts_with("answered"));
+        expect![[r#"
+            answered 0.60
+            answered.key.8 0.50
+            answered.key.9 0.00
+            answered.n1 1.00
+            answered.n2 0.00
+            answered.under-no-fault 1.00
+            answered.under.pause 0.33
+        "#]]
+        .assert_eq(&(told.join("\n") + "\n"));
     }
 }

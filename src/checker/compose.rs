@@ -1,7 +1,11 @@
 //! Several checkers over one history, and the verdict of all.
 
-use crate::checker::{Budget, Checker, Finding, Verdict, WellFormed};
-use crate::history::History;
+use std::sync::Mutex;
+
+use crate::checker::well_formed::Form;
+use crate::checker::{Budget, Checker, Finding, Verdict};
+use crate::history::{Datum, History};
+use crate::op::Event;
 
 /// What all checkers found, and the worst verdict among them.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,49 +14,128 @@ pub struct Composed {
     pub findings: Vec<Finding>,
 }
 
-/// Runs every checker to its end, each under the same budget.
-///
-/// The history's own form is checked first: what a damaged history seems to say is no finding, so
-/// then the others do not run and say so.
+/// Runs every checker to its end, under a budget that they share.
 pub fn compose(history: &History, checkers: &mut [Box<dyn Checker>], budget: &Budget) -> Composed {
-    let form = WellFormed.finish(history, budget);
-    let usable = form.verdict == Verdict::Valid;
-    if usable {
-        take_in(history, checkers);
+    let mut intake = Intake::new(checkers);
+    for (event, line) in history.events().iter().zip(1..) {
+        intake.observe(event, line);
     }
-    let mut findings = vec![form];
-    for checker in checkers.iter_mut().filter(|checker| checker.name() != "well-formed") {
-        findings.push(match usable {
-            true => checker.finish(history, budget),
-            false => not_run(checker.name()),
-        });
-    }
-    let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Valid);
-    Composed { verdict, findings }
+    let start = || -> Exhausted { Box::new(|| (budget.exhausted)()) };
+    intake.finish(history, &Budgets { start: &start, memory: budget.memory })
 }
 
-/// One pass for all that work from the events alone.
-fn take_in(history: &History, checkers: &mut [Box<dyn Checker>]) {
-    let mut streaming: Vec<_> = checkers.iter_mut().filter(|checker| checker.streams()).collect();
-    if streaming.is_empty() {
-        return;
+/// Tells whether a budget is used up.
+pub type Exhausted<'a> = Box<dyn Fn() -> bool + Send + Sync + 'a>;
+
+/// A budget for each checker. The caller owns the clock.
+pub struct Budgets<'a> {
+    /// Called when a checker begins with its end.
+    pub start: &'a (dyn Fn() -> Exhausted<'a> + Sync),
+    /// As in [`Budget`].
+    pub memory: usize,
+}
+
+/// Checkers while the events of a history go by.
+///
+/// The history's own form is checked on the way: what a damaged history seems to say is no finding, so
+/// then the others are not asked and say so.
+pub struct Intake<'a> {
+    checkers: &'a mut [Box<dyn Checker>],
+    form: Form,
+}
+
+impl<'a> Intake<'a> {
+    pub fn new(checkers: &'a mut [Box<dyn Checker>]) -> Intake<'a> {
+        Intake { checkers, form: Form::default() }
     }
-    for event in history.events() {
-        for checker in &mut streaming {
-            checker.observe(event);
+
+    /// Whether a checker needs the whole history at the end.
+    pub fn needs_history(&self) -> bool {
+        self.checkers.iter().any(|checker| !checker.streams())
+    }
+
+    /// One pass for all that work from the events alone.
+    pub fn observe(&mut self, event: &Event, line: u64) {
+        self.form.observe(event, line);
+        if self.form.is_sound() {
+            self.streaming().for_each(|checker| drop(checker.observe(event)));
         }
     }
+
+    /// As `observe`, of an event whose value is still in the reader's hands.
+    pub fn observe_raw(&mut self, head: &Event, value: Datum, line: u64) {
+        self.form.observe(head, line);
+        if self.form.is_sound() {
+            self.streaming().for_each(|checker| drop(checker.observe_raw(head, value)));
+        }
+    }
+
+    fn streaming(&mut self) -> impl Iterator<Item = &mut Box<dyn Checker>> {
+        self.checkers.iter_mut().filter(|checker| checker.streams())
+    }
+
+    /// Asks all checkers, those that are left to do on as many threads as there are cores; the
+    /// findings are in the checkers' order.
+    ///
+    /// `history` may be empty if nobody needs it.
+    pub fn finish(self, history: &History, budgets: &Budgets) -> Composed {
+        let is_alone = self.form.is_completions_alone();
+        let mut findings = vec![self.form.finding()];
+        if self.form.is_sound() {
+            findings.extend(finished(self.checkers, history, budgets, is_alone));
+        } else {
+            let why = "not checked: the history is not well-formed";
+            findings.extend(self.checkers.iter().map(|checker| not_run(checker.name(), why)));
+        }
+        let worst = findings.iter().map(|finding| finding.verdict).max();
+        Composed { verdict: worst.unwrap_or(Verdict::Valid), findings }
+    }
 }
 
-fn not_run(name: &str) -> Finding {
-    Finding {
-        name: name.to_owned(),
-        verdict: Verdict::Unknown,
-        why: "not checked: the history is not well-formed".to_owned(),
-        anomalies: Vec::new(),
-        figures: Default::default(),
-        consistency: None,
+fn finished(
+    checkers: &mut [Box<dyn Checker>],
+    history: &History,
+    budgets: &Budgets,
+    is_alone: bool,
+) -> Vec<Finding> {
+    let ask = |checker: &mut Box<dyn Checker>| {
+        if is_alone && !checker.takes_completions_alone() {
+            let why = "not checked: the history has completions alone, and when an operation began \
+                       matters here";
+            return not_run(checker.name(), why);
+        }
+        let exhausted = (budgets.start)();
+        checker.finish(history, &Budget { exhausted: &*exhausted, memory: budgets.memory })
+    };
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    if checkers.len() < 2 || cores < 2 {
+        return checkers.iter_mut().map(ask).collect();
     }
+    let findings: Vec<Mutex<Option<Finding>>> = checkers.iter().map(|_| Mutex::default()).collect();
+    let threads = cores.min(checkers.len());
+    let jobs = Mutex::new(checkers.iter_mut().zip(&findings));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((checker, finding)) = next(&jobs) {
+                    *unpoisoned(finding) = Some(ask(checker));
+                }
+            });
+        }
+    });
+    findings.into_iter().filter_map(|finding| unpoisoned(&finding).take()).collect()
+}
+
+fn next<T>(jobs: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    unpoisoned(jobs).next()
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn not_run(name: &str, why: &str) -> Finding {
+    Finding::new(name, Verdict::Unknown, why)
 }
 
 #[cfg(test)]
@@ -62,11 +145,7 @@ mod tests {
     use crate::checker::{Availability, Linearizability, RegisterModel};
 
     fn all() -> Vec<Box<dyn Checker>> {
-        vec![
-            Box::new(WellFormed),
-            Box::new(Linearizability::new(RegisterModel::REGISTER)),
-            Box::new(Availability),
-        ]
+        vec![Box::new(Linearizability::new(RegisterModel::REGISTER)), Box::new(Availability)]
     }
 
     fn verdicts(text: &str, budget: &Budget) -> (Verdict, Vec<(String, Verdict)>) {

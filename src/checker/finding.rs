@@ -98,12 +98,18 @@ impl Budget<'_> {
 }
 
 /// Judges a history, from all of it at the end or event by event.
-pub trait Checker {
+pub trait Checker: Send {
     fn name(&self) -> &'static str;
 
     /// Whether taking in every event, in order, is all it needs: `finish` then looks at no history, and
     /// whoever runs it may keep none.
     fn streams(&self) -> bool {
+        false
+    }
+
+    /// Whether a history without any invocation says something to it: each completion then stands for
+    /// its invocation too. Where the moment matters at which an operation began, it does not.
+    fn takes_completions_alone(&self) -> bool {
         false
     }
 

@@ -4,7 +4,9 @@
 mod certificate;
 mod chain;
 mod decide;
+mod evident;
 mod explain;
+mod numbers;
 mod operation;
 mod parts;
 mod pool;
@@ -17,11 +19,11 @@ mod zones;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::checker::{Anomaly, Budget, Checker, Finding, RegisterModel, Verdict};
 use crate::history::History;
-use crate::op::{Key, NodeName};
+use crate::op::{Key, Kind, NodeName, Process};
 use decide::{Decision, Method};
 use explain::Scene;
 use operation::{Pair, Register};
@@ -42,19 +44,21 @@ pub struct Linearizability {
     shards: Option<Vec<Vec<NodeName>>>,
 }
 
+/// The positions of each key's operations.
+type Members<'a> = IndexMap<Option<&'a Key>, Vec<u32>, FxBuildHasher>;
+
 /// A history's operations, and those of each key in order of first appearance.
 struct Keys<'a> {
     pairs: Vec<Pair<'a>>,
-    members: IndexMap<Option<&'a Key>, Vec<u32>, FxBuildHasher>,
+    members: Members<'a>,
     divided: Option<Divided>,
 }
 
 /// What is known of one key.
 struct Ruled {
     decision: Decision,
-    /// Of its parts the one that is decided so, and by which of its registers.
-    part: usize,
-    register: usize,
+    /// Of its parts the one that is violated, if one is, and which of its registers tells so.
+    violated: Option<(Part, usize)>,
     steps: u64,
     /// Completed operations that may belong to several terms.
     weak: usize,
@@ -77,8 +81,7 @@ impl Linearizability {
     fn rule(&self, keys: &Keys, key: usize, limits: &Limits) -> Ruling {
         let mut ruled = Ruled {
             decision: Decision::Undecided { settled: 0, why: "the time budget ended" },
-            part: 0,
-            register: 0,
+            violated: None,
             steps: 0,
             weak: 0,
         };
@@ -87,20 +90,21 @@ impl Linearizability {
         }
         let (parts, weak) = keys.parts(key, &self.model)?;
         ruled.weak = weak;
-        for (position, part) in parts.iter().enumerate() {
+        for (position, part) in parts.into_iter().enumerate() {
             let (decision, steps, register) = part.decide(limits);
             ruled.steps += steps;
             // The worst decision is the key's.
-            let is_worse = position == 0 || rank(&decision) > rank(&ruled.decision);
-            if is_worse {
-                (ruled.decision, ruled.part, ruled.register) = (decision, position, register);
+            if position == 0 || rank(&decision) > rank(&ruled.decision) {
+                let is_violated = matches!(decision, Decision::Violated { .. });
+                ruled.violated = is_violated.then_some((part, register));
+                ruled.decision = decision;
             }
         }
         Ok(ruled)
     }
 
     /// The violated keys, by the moment at which they show, explained.
-    fn explain(&self, keys: &Keys, rulings: &[(usize, Ruling)], limits: &Limits) -> Vec<Anomaly> {
+    fn explain(keys: &Keys, rulings: &[(usize, Ruling)], limits: &Limits) -> Vec<Anomaly> {
         let mut violated: Vec<(u32, usize, &Ruled)> = rulings
             .iter()
             .filter_map(|(key, ruling)| match ruling {
@@ -116,25 +120,18 @@ impl Linearizability {
         violated.truncate(EXPLAINED);
         violated
             .into_iter()
-            .filter_map(|(_, key, ruled)| self.explain_one(keys, key, ruled, limits))
+            .filter_map(|(_, key, ruled)| Self::explain_one(keys, key, ruled, limits))
             .collect()
     }
 
-    fn explain_one(
-        &self,
-        keys: &Keys,
-        key: usize,
-        ruled: &Ruled,
-        limits: &Limits,
-    ) -> Option<Anomaly> {
+    fn explain_one(keys: &Keys, key: usize, ruled: &Ruled, limits: &Limits) -> Option<Anomaly> {
         let Decision::Violated { core, by } = &ruled.decision else { return None };
         let (name, members) = keys.members.get_index(key)?;
-        let (parts, _) = keys.parts(key, &self.model).ok()?;
-        let part = parts.get(ruled.part)?;
+        let (part, register) = ruled.violated.as_ref()?;
         let scene = Scene {
             pairs: &keys.pairs,
             members,
-            register: part.registers.get(ruled.register)?,
+            register: part.registers.get(*register)?,
             key: name.map(Key::to_string),
             by: *by,
             lost: keys.divided.as_ref().map(|divided| &divided.lost),
@@ -178,7 +175,7 @@ impl Checker for Linearizability {
             name: self.name().to_owned(),
             verdict: tally.verdict(),
             why: tally.told(&keys),
-            anomalies: self.explain(&keys, &rulings, &limits),
+            anomalies: Self::explain(&keys, &rulings, &limits),
             figures: tally.figures(&keys),
             consistency: None,
         }
@@ -191,16 +188,35 @@ impl<'a> Keys<'a> {
         shards: Option<&[Vec<NodeName>]>,
         model: &RegisterModel,
     ) -> Keys<'a> {
+        let Some(shards) = shards else {
+            return Keys::in_one_pass(history);
+        };
         let mut pairs = history.operations();
-        let divided = shards.map(|shards| Divided::of(history, &pairs, shards, model));
-        if divided.is_some() {
-            pairs.retain(|(invocation, _)| terms::is_of_a_register(invocation));
-        }
-        let mut members: IndexMap<Option<&Key>, Vec<u32>, FxBuildHasher> = IndexMap::default();
+        let divided = Some(Divided::of(history, &pairs, shards, model));
+        pairs.retain(|(invocation, _)| terms::is_of_a_register(invocation));
+        let mut members = Members::default();
         for (position, (invocation, _)) in pairs.iter().enumerate() {
             members.entry(invocation.key.as_ref()).or_default().push(position as u32);
         }
         Keys { pairs, members, divided }
+    }
+
+    /// A history is larger than any cache, so it is walked but once.
+    fn in_one_pass(history: &'a History) -> Keys<'a> {
+        let mut open = FxHashMap::default();
+        let mut pairs: Vec<Pair> = Vec::with_capacity(history.len() / 2);
+        let mut members = Members::default();
+        for event in history.events() {
+            let Process::Client(process) = event.process else { continue };
+            if event.kind == Kind::Invoke {
+                open.insert(process, pairs.len());
+                members.entry(event.key.as_ref()).or_default().push(pairs.len() as u32);
+                pairs.push((event, None));
+            } else if let Some(position) = open.remove(&process) {
+                pairs[position].1 = Some(event);
+            }
+        }
+        Keys { pairs, members, divided: None }
     }
 
     /// The parts of a key that are judged by themselves, and how many operations were weakened.

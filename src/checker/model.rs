@@ -1,12 +1,18 @@
 //! Models by name: what `stormglass check --model` may say, and which checkers that means.
 
+mod guess;
 mod options;
 mod register;
+mod takes;
 
+pub use guess::{Guess, Shape, guess};
 pub use options::ModelOptions;
 pub use register::RegisterModel;
 
-use crate::checker::{Checker, objects};
+use crate::checker::{Checker, jepsen, objects, txn};
+
+/// The checkers of a model, or what is wrong with its options.
+pub type Made = Result<Vec<Box<dyn Checker>>, String>;
 
 /// What a history can be checked against.
 pub struct ModelKind {
@@ -14,12 +20,51 @@ pub struct ModelKind {
     /// One line: the operations it knows, and what it promises.
     pub what: &'static str,
     /// Its checkers under these options; an error names the option and what was expected.
-    pub checkers: fn(&ModelOptions) -> Result<Vec<Box<dyn Checker>>, String>,
+    pub checkers: fn(&ModelOptions) -> Made,
+}
+
+impl std::fmt::Debug for ModelKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// Every model, in the order of `stormglass list models`.
-pub const MODELS: &[ModelKind] =
-    &[register::REGISTER, register::CAS_REGISTER, objects::KV, objects::MULTI_REGISTER];
+pub const MODELS: &[ModelKind] = &[
+    register::REGISTER,
+    register::CAS_REGISTER,
+    objects::KV,
+    objects::MULTI_REGISTER,
+    objects::MUTEX,
+    objects::OWNER_MUTEX,
+    objects::REENTRANT_MUTEX,
+    objects::LOCK,
+    objects::FENCED_LOCK,
+    objects::FIFO_QUEUE,
+    objects::UNORDERED_QUEUE,
+    objects::STACK,
+    objects::LINEARIZABLE_SET,
+    objects::LINEARIZABLE_COUNTER,
+    objects::LIST,
+    jepsen::SET,
+    jepsen::SET_FULL,
+    jepsen::COUNTER,
+    jepsen::BANK,
+    jepsen::LONG_FORK,
+    jepsen::COMMENTS,
+    jepsen::CAUSAL_REVERSE,
+    jepsen::SEQUENTIAL,
+    txn::LIST_APPEND,
+    txn::RW_REGISTER,
+    jepsen::UNIQUE_IDS,
+    jepsen::UNORDERED_QUEUE,
+    jepsen::TOTAL_QUEUE,
+    jepsen::CAUSAL,
+    jepsen::SESSION,
+    jepsen::MONOTONIC,
+    jepsen::ADYA_G2,
+    jepsen::DIRTY_READ,
+];
 
 /// No model has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

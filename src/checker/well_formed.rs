@@ -1,100 +1,149 @@
-//! Whether the history is one at all. A flawed history is refused, never guessed at.
+//! Whether the history is one at all, told while its events go by. A flawed history is refused, never
+//! guessed at.
 
 use rustc_hash::FxHashMap;
 
-use crate::checker::{Budget, Checker, Finding, Verdict};
-use crate::history::History;
-use crate::op::{Event, Kind, Process};
+use crate::checker::{Finding, Verdict};
+use crate::name::Name;
+use crate::op::{Event, Key, Kind, Process};
 
 /// Flaws told in full; the rest are counted.
 const TOLD: usize = 10;
 
-/// One event that cannot stand where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
-    /// Line in the history's text, from 1.
-    pub line: u64,
-    pub what: String,
+/// An operation that has not completed yet.
+struct Open {
+    f: Name,
+    key: Option<Key>,
+    line: u64,
 }
 
-/// All structural flaws, in order of lines.
+/// The form of a history: takes in its events in order, and knows of each completion whose it is.
 ///
 /// Times are not looked at: histories of older tools take them on each client's own thread, and
-/// what checkers need is the order of the events. A process may go on after an `info`.
-pub fn flaws(history: &History) -> Vec<Flaw> {
-    let mut found = Vec::new();
-    let mut open: FxHashMap<u32, &Event> = FxHashMap::default();
-    let mut previous: Option<u64> = None;
-    for (event, line) in history.events().iter().zip(1..) {
-        let mut flaw = |what: String| found.push(Flaw { line, what });
-        if previous.is_some_and(|index| index >= event.index) {
-            flaw(format!("index {} does not come after the one before it", event.index));
-        }
-        previous = Some(event.index);
-        let Process::Client(process) = event.process else { continue };
-        if event.kind == Kind::Invoke {
-            if let Some(busy) = open.insert(process, event) {
-                let (f, index) = (&busy.f, busy.index);
-                flaw(format!("process {process} invokes while its {f} of index {index} is open"));
-            }
-        } else if let Some(invocation) = open.remove(&process) {
-            mismatch(invocation, event).into_iter().for_each(flaw);
-        } else {
-            let kind = event.kind.name();
-            flaw(format!("process {process} completes ({kind} {}) what it never invoked", event.f));
+/// what most checkers need is the order of the events. A process may go on after an `info`.
+/// Costs a table of the open operations, whatever the history.
+#[derive(Default)]
+pub struct Form {
+    open: FxHashMap<u32, Open>,
+    previous: Option<u64>,
+    events: u64,
+    invocations: u64,
+    completions: u64,
+    /// Completions before any invocation: flaws only if one comes.
+    orphans: Flaws,
+    flaws: Flaws,
+}
+
+/// The first flaws, and how many there are.
+#[derive(Default)]
+struct Flaws {
+    told: Vec<String>,
+    all: u64,
+}
+
+impl Flaws {
+    fn push(&mut self, line: u64, what: impl FnOnce() -> String) {
+        self.all += 1;
+        if self.told.len() < TOLD {
+            self.told.push(format!("event {line}: {}", what()));
         }
     }
-    found
+}
+
+impl Form {
+    /// `line` is where the event stands in the history's text, from 1.
+    pub fn observe(&mut self, event: &Event, line: u64) {
+        self.events += 1;
+        let index = event.index;
+        if self.previous.is_some_and(|previous| previous >= index) {
+            let what = || format!("index {index} does not come after the one before it");
+            self.flaws.push(line, what);
+        }
+        self.previous = Some(index);
+        let Process::Client(process) = event.process else { return };
+        match event.kind {
+            Kind::Invoke => self.invoke(process, event, line),
+            _ => self.complete(process, event, line),
+        }
+    }
+
+    fn invoke(&mut self, process: u32, event: &Event, line: u64) {
+        self.invocations += 1;
+        let open = Open { f: event.f, key: event.key.clone(), line };
+        if let Some(busy) = self.open.insert(process, open) {
+            let (f, began) = (busy.f, busy.line);
+            let what =
+                || format!("process {process} invokes while its {f} of event {began} is open");
+            self.flaws.push(line, what);
+        }
+    }
+
+    fn complete(&mut self, process: u32, event: &Event, line: u64) {
+        self.completions += 1;
+        if let Some(open) = self.open.remove(&process) {
+            if let Some(what) = mismatch(&open, event) {
+                self.flaws.push(line, || what);
+            }
+            return;
+        }
+        let (kind, f) = (event.kind.name(), event.f);
+        let what = || format!("process {process} completes ({kind} {f}) what it never invoked");
+        match self.invocations {
+            0 => self.orphans.push(line, what),
+            _ => self.flaws.push(line, what),
+        }
+    }
+
+    /// Whether there is no invocation at all: each completion then stands for its own.
+    pub fn is_completions_alone(&self) -> bool {
+        self.invocations == 0 && self.completions > 0
+    }
+
+    /// Whether all events so far stand where they can stand.
+    pub fn is_sound(&self) -> bool {
+        self.flaws.all == 0 && (self.orphans.all == 0 || self.invocations == 0)
+    }
+
+    pub fn finding(&self) -> Finding {
+        let sound = self.is_sound();
+        let verdict = if sound { Verdict::Valid } else { Verdict::Unknown };
+        let why = match sound {
+            true if self.is_completions_alone() => {
+                format!("{} events, completions without their invocations", self.events)
+            }
+            true => format!("{} events, each in its place", self.events),
+            false => self.flaws_told(),
+        };
+        let mut finding = Finding::new("well-formed", verdict, why);
+        finding.figures = [("events".to_owned(), self.events as f64)].into();
+        finding
+    }
+
+    fn flaws_told(&self) -> String {
+        let lines: Vec<&str> =
+            self.orphans.told.iter().chain(&self.flaws.told).map(String::as_str).collect();
+        let lines = &lines[..lines.len().min(TOLD)];
+        let more = match self.orphans.all + self.flaws.all - lines.len() as u64 {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let told = lines.join("; ");
+        format!("the history is damaged or edited, so nothing is judged: {told}{more}")
+    }
 }
 
 /// How a completion contradicts its invocation.
-fn mismatch(invocation: &Event, completion: &Event) -> Option<String> {
+fn mismatch(open: &Open, completion: &Event) -> Option<String> {
     let process = completion.process;
-    if invocation.f != completion.f {
-        let (invoked, completed) = (&invocation.f, &completion.f);
+    if open.f != completion.f {
+        let (invoked, completed) = (&open.f, &completion.f);
         return Some(format!("process {process} invoked {invoked} and completes {completed}"));
     }
     // Foreign histories leave the key out of completions.
-    if completion.key.is_some() && invocation.key != completion.key {
+    if completion.key.is_some() && open.key != completion.key {
         return Some(format!("process {process} completes {} on another key", completion.f));
     }
     None
-}
-
-/// Refuses histories that are none.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WellFormed;
-
-impl Checker for WellFormed {
-    fn name(&self) -> &'static str {
-        "well-formed"
-    }
-
-    fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {
-        let found = flaws(history);
-        let verdict = if found.is_empty() { Verdict::Valid } else { Verdict::Unknown };
-        Finding {
-            name: self.name().to_owned(),
-            verdict,
-            why: told(&found, history.len()),
-            anomalies: Vec::new(),
-            figures: [("events".to_owned(), history.len() as f64)].into(),
-            consistency: None,
-        }
-    }
-}
-
-fn told(found: &[Flaw], events: usize) -> String {
-    if found.is_empty() {
-        return format!("{events} events, each in its place");
-    }
-    let lines: Vec<String> =
-        found.iter().take(TOLD).map(|flaw| format!("line {}: {}", flaw.line, flaw.what)).collect();
-    let more = match found.len().saturating_sub(TOLD) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    format!("the history is damaged or edited, so nothing is judged: {}{more}", lines.join("; "))
 }
 
 #[cfg(test)]
@@ -103,9 +152,16 @@ mod tests {
 
     use super::*;
     use crate::checker::text::history;
+    use crate::history::History;
+
+    fn form(history: &History) -> Form {
+        let mut form = Form::default();
+        history.events().iter().zip(1..).for_each(|(event, line)| form.observe(event, line));
+        form
+    }
 
     fn check(text: &str, expected: Expect) {
-        let finding = WellFormed.finish(&history(text), &Budget::UNBOUNDED);
+        let finding = form(&history(text)).finding();
         expected.assert_eq(&format!("{}: {}", finding.verdict.name(), finding.why));
     }
 
@@ -134,7 +190,7 @@ mod tests {
             0.6 0@n1 ok read 5 key=2
             ",
             expect![
-                "unknown: the history is damaged or edited, so nothing is judged: line 2: process 0 invokes while its write of index 0 is open; line 3: process 1 completes (ok read) what it never invoked; line 4: process 0 invoked write and completes read; line 6: process 0 completes read on another key"
+                "unknown: the history is damaged or edited, so nothing is judged: event 2: process 0 invokes while its write of event 1 is open; event 3: process 1 completes (ok read) what it never invoked; event 4: process 0 invoked write and completes read; event 6: process 0 completes read on another key"
             ],
         );
     }
@@ -142,9 +198,25 @@ mod tests {
     #[test]
     fn repeated_indices_are_a_flaw_and_many_flaws_are_counted() {
         let one = history("0.1 0@n1 invoke write 1").events()[0].clone();
-        let finding = WellFormed.finish(&History::new(vec![one; 14]), &Budget::UNBOUNDED);
+        let finding = form(&History::new(vec![one; 14])).finding();
         assert_eq!(finding.verdict, Verdict::Unknown);
-        assert!(finding.why.contains("line 2: index 0 does not come after"), "{}", finding.why);
+        assert!(finding.why.contains("event 2: index 0 does not come after"), "{}", finding.why);
         assert!(finding.why.ends_with("; and 16 more"), "{}", finding.why);
+    }
+
+    #[test]
+    fn completions_alone_are_a_form_of_their_own_until_one_invocation_comes() {
+        let alone = "
+            0.1 0@n1 ok write 1
+            0.2 0@n1 fail write 2
+        ";
+        assert!(form(&history(alone)).is_completions_alone());
+        check(alone, expect!["valid: 2 events, completions without their invocations"]);
+        check(
+            &format!("{alone} 0.3 1@n1 invoke read nil"),
+            expect![
+                "unknown: the history is damaged or edited, so nothing is judged: event 1: process 0 completes (ok write) what it never invoked; event 2: process 0 completes (fail write) what it never invoked"
+            ],
+        );
     }
 }

@@ -3,6 +3,7 @@
 mod docker;
 mod recorder;
 mod sim;
+mod watching;
 
 use std::path::{Path, PathBuf};
 
@@ -106,6 +107,9 @@ pub struct RunArguments {
     /// How much memory a checker's tables may take
     #[arg(long, default_value = "4g", value_parser = super::arguments::bytes)]
     memory: usize,
+    /// End the main phase as soon as a checker finds a promise broken
+    #[arg(long)]
+    stop_on_violation: bool,
     /// No progress
     #[arg(long, short)]
     quiet: bool,
@@ -221,9 +225,12 @@ impl RunArguments {
         }
     }
 
-    /// Limits of containers decide what a run does, so its repetition needs them.
-    fn container_limits(&self) -> Vec<String> {
+    /// What decides what a run does beyond its scenario, so that its repetition needs it.
+    fn settled_arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
+        if self.stop_on_violation {
+            arguments.push("--stop-on-violation".to_owned());
+        }
         let default = super::arguments::bytes(DEFAULT_NODE_MEMORY);
         if self.world == WorldArgument::Docker && Ok(self.node_memory) != default {
             arguments.extend(["--node-memory".to_owned(), self.node_memory.to_string()]);
@@ -257,7 +264,7 @@ fn play_and_judge(arguments: &RunArguments) -> Result<i32, Broken> {
     )
     .map_err(Broken::usage)?;
     scenario.kernel = kernel();
-    scenario.arguments.extend(arguments.container_limits());
+    scenario.arguments.extend(arguments.settled_arguments());
     let interrupt = Interrupt::default();
     listen(interrupt.clone()).map_err(Broken::infrastructure)?;
     let progress = Progress::new(arguments.quiet);

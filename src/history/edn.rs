@@ -3,7 +3,9 @@
 mod parse;
 mod write;
 
-pub(super) use parse::Forms;
+#[cfg(test)]
+pub(super) use parse::parsed;
+pub(super) use parse::{blanks, parse};
 pub use write::write_edn;
 pub(super) use write::{keyword, text as write_string, write_value};
 

@@ -4,17 +4,22 @@
 //! last frame is torn; damage before it did not come from a crash.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 
 use zstd::bulk::Compressor;
-use zstd::stream::read::Decoder;
-use zstd::zstd_safe::{CParameter, find_frame_compressed_size};
+use zstd::stream::raw::{Decoder, Operation};
+use zstd::zstd_safe::{CParameter, DCtx, find_frame_compressed_size};
+
+use super::source::{More, SourceError};
 
 /// What a zstd frame begins with.
 pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// A frame may be so big when unpacked: far more than a history, far less than a decompression bomb.
-const MOST_UNPACKED: u64 = 4 << 30;
+/// So much of one frame is held back until its end is seen: far more than a frame of ours has.
+const MOST_HELD: usize = 16 << 20;
+
+/// So far behind damage it is looked whether sound frames follow.
+const MOST_SEARCHED: u64 = 64 << 20;
 
 /// Packs lines into frames.
 pub struct FrameEncoder {
@@ -39,7 +44,9 @@ impl FrameEncoder {
 pub struct Damage {
     /// The torn frame, from 1; `None` in a file that is not compressed.
     pub frame: Option<u64>,
-    /// Where the damage begins, in bytes of the file.
+    /// Where the damage begins: the line, from 1, of a file that is not compressed.
+    pub line: Option<u64>,
+    /// And in bytes of the file.
     pub offset: u64,
     /// Bytes from there on.
     pub length: u64,
@@ -50,6 +57,9 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(frame) = self.frame {
             write!(f, "frame {frame}, ")?;
+        }
+        if let Some(line) = self.line {
+            write!(f, "line {line}, ")?;
         }
         let Damage { offset, length, why, .. } = self;
         write!(
@@ -72,80 +82,139 @@ pub struct FrameError {
 }
 
 /// Unpacks frames one after another.
-pub struct Frames<'a> {
-    bytes: &'a [u8],
-    offset: usize,
+///
+/// A frame is given as a whole when it was found sound, so that nothing of a damaged one is trusted;
+/// one that unpacks to more than [`MOST_HELD`], as only others write it, piece by piece.
+pub struct Frames<R> {
+    inner: R,
+    decoder: Decoder<'static>,
+    /// Bytes of the file that are not unpacked yet begin at `at`; those before are of this frame.
+    packed: Vec<u8>,
+    at: usize,
+    /// Where `packed` begins in the file.
+    offset: u64,
+    /// Where this frame begins in the file.
+    begun: u64,
     number: u64,
+    /// What this frame held so far.
+    held: Vec<u8>,
+    /// Some of this frame was given before its end.
+    given: bool,
+    /// The decoder has more to give of what it took in.
+    is_full: bool,
 }
 
-impl<'a> Frames<'a> {
-    pub fn new(bytes: &'a [u8]) -> Frames<'a> {
-        Frames { bytes, offset: 0, number: 0 }
-    }
-
-    /// Appends what the next frame holds. `Ok(None)` at the end; damage is the end.
-    pub fn next_into(&mut self, out: &mut Vec<u8>) -> Result<Option<Step>, FrameError> {
-        let rest = &self.bytes[self.offset..];
-        if rest.is_empty() {
-            return Ok(None);
-        }
-        self.number += 1;
-        let before = out.len();
-        let failed = match find_frame_compressed_size(rest) {
-            Ok(size) => match unpack(&rest[..size], out) {
-                Ok(()) => {
-                    self.offset += size;
-                    return Ok(Some(Step::Whole));
-                }
-                Err(error) => {
-                    // The frame is all there and its checksum says no: nothing in it can be trusted.
-                    out.truncate(before);
-                    error.to_string()
-                }
-            },
-            Err(_) if rest.len() < MAGIC.len() || rest.starts_with(&MAGIC) => {
-                // What is missing may be as little as the checksum.
-                match unpack(rest, out) {
-                    Ok(()) => "the frame has no end".into(),
-                    Err(error) => error.to_string(),
-                }
-            }
-            Err(_) => "no frame begins here".into(),
-        };
-        let (frame, offset) = (self.number, self.offset as u64);
-        if self.frames_follow() {
-            return Err(FrameError { frame, offset, why: failed });
-        }
-        self.offset = self.bytes.len();
-        let length = rest.len() as u64;
-        Ok(Some(Step::Torn(Damage { frame: Some(frame), offset, length, why: failed })))
-    }
-
-    /// A sound frame lies further on.
-    fn frames_follow(&self) -> bool {
-        let rest = &self.bytes[self.offset..];
-        (1..rest.len()).filter(|at| rest[*at..].starts_with(&MAGIC)).any(|at| {
-            find_frame_compressed_size(&rest[at..])
-                .is_ok_and(|size| unpack(&rest[at..at + size], &mut Vec::new()).is_ok())
+impl<R: Read> Frames<R> {
+    pub fn new(inner: R) -> io::Result<Frames<R>> {
+        let decoder = Decoder::new()?;
+        let (packed, held) = (Vec::new(), Vec::new());
+        Ok(Frames {
+            inner,
+            decoder,
+            packed,
+            at: 0,
+            offset: 0,
+            begun: 0,
+            number: 1,
+            held,
+            given: false,
+            is_full: false,
         })
     }
-}
 
-/// What `Frames` came upon.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    Whole,
-    /// The end is missing; what could be read of it has been appended.
-    Torn(Damage),
-}
-
-fn unpack(frame: &[u8], out: &mut Vec<u8>) -> std::io::Result<()> {
-    let mut decoder = Decoder::with_buffer(frame)?.single_frame().take(MOST_UNPACKED);
-    decoder.read_to_end(out)?;
-    if decoder.limit() == 0 {
-        return Err(std::io::Error::other("it unpacks to more than a history can be"));
+    /// Appends what comes next. Damage is the end.
+    pub fn more(&mut self, out: &mut Vec<u8>) -> Result<More, SourceError> {
+        loop {
+            if self.at == self.packed.len() && !self.is_full && self.read_on()? == 0 {
+                let is_between = self.begun == self.offset + self.at as u64;
+                return if is_between {
+                    Ok(More::End)
+                } else {
+                    self.fail(out, "the frame has no end", true)
+                };
+            }
+            let is_whole = match self.unpack() {
+                Ok(remaining) => remaining == 0,
+                Err(error) => return self.fail(out, &error.to_string(), false),
+            };
+            if is_whole {
+                self.begin_frame()?;
+            }
+            if is_whole && !self.held.is_empty() || self.held.len() > MOST_HELD {
+                self.given = !is_whole;
+                out.append(&mut self.held);
+                return Ok(More::Bytes);
+            }
+        }
     }
-    Ok(())
+
+    /// Unpacks a piece, and gives 0 at the end of its frame.
+    fn unpack(&mut self) -> io::Result<usize> {
+        let before = self.held.len();
+        self.held.resize(before + DCtx::out_size(), 0);
+        let step = self.decoder.run_on_buffers(&self.packed[self.at..], &mut self.held[before..]);
+        let written = step.as_ref().map_or(0, |step| step.bytes_written);
+        self.held.truncate(before + written);
+        let step = step?;
+        self.is_full = step.bytes_written == DCtx::out_size() && step.remaining > 0;
+        self.at += step.bytes_read;
+        Ok(step.remaining)
+    }
+
+    /// Reads a piece of the file, and gives its length.
+    fn read_on(&mut self) -> io::Result<usize> {
+        if self.given || self.packed.len() > MOST_HELD {
+            self.offset += self.at as u64;
+            self.packed.drain(..self.at);
+            self.at = 0;
+        }
+        self.inner.by_ref().take(DCtx::in_size() as u64).read_to_end(&mut self.packed)
+    }
+
+    fn begin_frame(&mut self) -> io::Result<()> {
+        self.offset += self.at as u64;
+        self.packed.drain(..self.at);
+        self.at = 0;
+        self.begun = self.offset;
+        self.number += 1;
+        self.given = false;
+        self.decoder.reinit()
+    }
+
+    /// This frame is not sound, or has no end: if it is the last one, a crash may have left it so. What
+    /// was read of one without an end was read right; of another nothing can be trusted.
+    fn fail(&mut self, out: &mut Vec<u8>, why: &str, is_torn: bool) -> Result<More, SourceError> {
+        self.inner.by_ref().take(MOST_SEARCHED).read_to_end(&mut self.packed)?;
+        let before = self.begun.saturating_sub(self.offset) as usize;
+        let rest = self.packed.get(before..).unwrap_or_default();
+        if !is_torn && self.given || frames_follow(rest) {
+            let error = FrameError { frame: self.number, offset: self.begun, why: why.to_owned() };
+            return Err(SourceError::Frame(error));
+        }
+        if is_torn {
+            out.append(&mut self.held);
+        }
+        let begins = is_torn || rest.starts_with(&MAGIC);
+        let why = if begins { why } else { "no frame begins here" };
+        let length = self.offset + self.packed.len() as u64 - self.begun;
+        let (frame, offset, why) = (Some(self.number), self.begun, why.to_owned());
+        Ok(More::Torn(Damage { frame, line: None, offset, length, why }))
+    }
+}
+
+/// A sound frame lies further on.
+fn frames_follow(rest: &[u8]) -> bool {
+    (1..rest.len()).filter(|at| rest[*at..].starts_with(&MAGIC)).any(|at| {
+        find_frame_compressed_size(&rest[at..]).is_ok_and(|size| is_sound(&rest[at..at + size]))
+    })
+}
+
+fn is_sound(frame: &[u8]) -> bool {
+    let decoder = zstd::stream::read::Decoder::with_buffer(frame);
+    decoder.is_ok_and(|decoder| {
+        let mut unpacked = decoder.single_frame().take(MOST_SEARCHED);
+        io::copy(&mut unpacked, &mut io::sink()).is_ok()
+    })
 }
 
 #[cfg(test)]
@@ -163,14 +232,16 @@ mod tests {
     }
 
     fn unpack_all(bytes: &[u8]) -> Result<(Vec<u8>, Option<Damage>), FrameError> {
-        let (mut out, mut frames) = (Vec::new(), Frames::new(bytes));
-        let mut damage = None;
-        while let Some(step) = frames.next_into(&mut out)? {
-            if let Step::Torn(torn) = step {
-                damage = Some(torn);
+        let (mut out, mut frames) = (Vec::new(), Frames::new(bytes).expect("a decoder"));
+        loop {
+            match frames.more(&mut out) {
+                Ok(More::Bytes) => {}
+                Ok(More::End) => return Ok((out, None)),
+                Ok(More::Torn(damage)) => return Ok((out, Some(damage))),
+                Err(SourceError::Frame(error)) => return Err(error),
+                Err(SourceError::Io(error)) => panic!("{error}"),
             }
         }
-        Ok((out, damage))
     }
 
     const PARTS: [&[u8]; 3] = [b"one\ntwo\n", b"three\n", b"four\nfive\nsix\n"];

@@ -4,6 +4,8 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
+use super::datum::Datum;
+use crate::name::Name;
 use crate::op::{Event, Key, Kind, Nanos, Process, Value};
 
 /// Something that no run records, and where.
@@ -75,89 +77,108 @@ impl fmt::Display for Flaw {
     }
 }
 
+/// So many flaws are told; whatever is wrong with more is no different.
+const MOST_FLAWS: usize = 1000;
+
 /// Looks at events one by one, in order.
 #[derive(Default)]
 pub struct Integrity {
     next_index: u64,
     time: Nanos,
-    processes: FxHashMap<u32, State>,
+    open: FxHashMap<u32, Open>,
+    /// The lines of the infos that retired processes.
+    retired: FxHashMap<u32, u64>,
     flaws: Vec<Flaw>,
+    flaw_count: u64,
 }
 
-enum State {
-    Open { line: u64, f: crate::name::Name, key: Option<Key>, value: Value },
-    Retired { line: u64 },
+/// An operation under way. Only of those that complete with what they were invoked with is the value
+/// kept.
+struct Open {
+    line: u64,
+    f: Name,
+    key: Option<Key>,
+    value: Value,
 }
 
 impl Integrity {
-    pub fn observe(&mut self, event: &Event, line: u64) {
-        let mut flaw = |what| self.flaws.push(Flaw { line, index: event.index, what });
-        if event.index != self.next_index {
-            flaw(FlawKind::IndexGap { expected: self.next_index });
+    /// Takes in an event, and its value, which is apart from it.
+    pub fn observe(&mut self, head: &Event, value: Datum, line: u64) {
+        if head.index != self.next_index {
+            self.flaw(head, line, FlawKind::IndexGap { expected: self.next_index });
         }
-        if event.time < self.time {
-            flaw(FlawKind::TimeGoesBack { time: event.time, before: self.time });
+        if head.time < self.time {
+            self.flaw(head, line, FlawKind::TimeGoesBack { time: head.time, before: self.time });
         }
-        self.next_index = event.index.saturating_add(1);
-        self.time = event.time;
-        if let Process::Client(process) = event.process {
-            match event.kind {
-                Kind::Invoke => self.invoke(process, event, line),
-                _ => self.complete(process, event, line),
-            }
+        self.next_index = head.index.saturating_add(1);
+        self.time = head.time;
+        if let Process::Client(process) = head.process {
+            let what = match head.kind {
+                Kind::Invoke => self.invoke(process, head, value, line),
+                _ => self.complete(process, head, value, line),
+            };
+            what.into_iter().for_each(|what| self.flaw(head, line, what));
         }
     }
 
-    pub fn into_flaws(self) -> Vec<Flaw> {
-        self.flaws
+    /// The first flaws, and how many there are in all.
+    pub fn into_flaws(self) -> (Vec<Flaw>, u64) {
+        (self.flaws, self.flaw_count)
     }
 
-    fn invoke(&mut self, id: u32, event: &Event, line: u64) {
-        let Event { f, key, value, process, .. } = event.clone();
-        let what = match self.processes.insert(id, State::Open { line, f, key, value }) {
-            None => return,
-            Some(State::Open { line, .. }) => FlawKind::TwoOpen { process, opened_at: line },
-            Some(State::Retired { line }) => FlawKind::RetiredProcess { process, retired_at: line },
-        };
-        self.flaws.push(Flaw { line, index: event.index, what });
-    }
-
-    fn complete(&mut self, id: u32, event: &Event, line: u64) {
-        let open = self.processes.remove(&id);
-        if event.kind == Kind::Info {
-            self.processes.insert(id, State::Retired { line });
+    fn flaw(&mut self, head: &Event, line: u64, what: FlawKind) {
+        self.flaw_count += 1;
+        if self.flaws.len() < MOST_FLAWS {
+            self.flaws.push(Flaw { line, index: head.index, what });
         }
-        let process = event.process;
-        let what = match open {
-            Some(State::Open { line, f, key, value }) => changed(event, line, &f, &key, &value),
-            Some(State::Retired { line }) => {
-                Some(FlawKind::RetiredProcess { process, retired_at: line })
-            }
-            None => Some(FlawKind::CompletionWithoutInvocation { process }),
-        };
-        self.flaws.extend(what.map(|what| Flaw { line, index: event.index, what }));
+    }
+
+    fn invoke(&mut self, id: u32, head: &Event, value: Datum, line: u64) -> Option<FlawKind> {
+        let value = if keeps_value(&head.f) { value.to_value() } else { Value::Nil };
+        let open = Open { line, f: head.f, key: head.key.clone(), value };
+        let before = self.open.insert(id, open);
+        let retired = self.retired.remove(&id);
+        let process = head.process;
+        match (before, retired) {
+            (Some(open), _) => Some(FlawKind::TwoOpen { process, opened_at: open.line }),
+            (None, Some(line)) => Some(FlawKind::RetiredProcess { process, retired_at: line }),
+            (None, None) => None,
+        }
+    }
+
+    fn complete(&mut self, id: u32, head: &Event, value: Datum, line: u64) -> Option<FlawKind> {
+        let open = self.open.remove(&id);
+        let retired = self.retired.get(&id).copied();
+        if head.kind == Kind::Info {
+            self.retired.insert(id, line);
+        }
+        let process = head.process;
+        match (open, retired) {
+            (Some(open), _) => changed(head, value, open),
+            (None, Some(line)) => Some(FlawKind::RetiredProcess { process, retired_at: line }),
+            (None, None) => Some(FlawKind::CompletionWithoutInvocation { process }),
+        }
     }
 }
 
+/// Operations that complete with the value that they were invoked with.
+fn keeps_value(f: &str) -> bool {
+    matches!(f, "write" | "cas")
+}
+
 /// What a completion says otherwise than its invocation. Only reads change their value.
-fn changed(
-    event: &Event,
-    opened_at: u64,
-    f: &str,
-    key: &Option<Key>,
-    value: &Value,
-) -> Option<FlawKind> {
+fn changed(head: &Event, value: Datum, open: Open) -> Option<FlawKind> {
     let show_key = |key: &Option<Key>| key.as_ref().map_or("none".into(), Key::to_string);
-    let (field, invoked, completed) = if *event.f != *f {
-        ("f", f.into(), event.f.to_string())
-    } else if event.key != *key {
-        ("key", show_key(key), show_key(&event.key))
-    } else if event.kind == Kind::Ok && matches!(f, "write" | "cas") && event.value != *value {
-        ("value", value.to_string(), event.value.to_string())
+    let (field, invoked, completed) = if head.f != open.f {
+        ("f", open.f.to_string(), head.f.to_string())
+    } else if head.key != open.key {
+        ("key", show_key(&open.key), show_key(&head.key))
+    } else if head.kind == Kind::Ok && keeps_value(&head.f) && value.to_value() != open.value {
+        ("value", open.value.to_string(), value.to_value().to_string())
     } else {
         return None;
     };
-    Some(FlawKind::Changed { field, invoked, completed, opened_at })
+    Some(FlawKind::Changed { field, invoked, completed, opened_at: open.line })
 }
 
 #[cfg(test)]
@@ -174,9 +195,9 @@ mod tests {
             let (process, rest) = process.split_once(' ').expect("process f");
             let json = format!(r#"{{"type":"{head}","process":{process},{rest}}}"#);
             let event = parse_line(&json, position as u64).expect(&json);
-            integrity.observe(&event, position as u64 + 1);
+            integrity.observe(&event, Datum::Value(&event.value), position as u64 + 1);
         }
-        let flaws: Vec<String> = integrity.into_flaws().iter().map(Flaw::to_string).collect();
+        let flaws: Vec<String> = integrity.into_flaws().0.iter().map(Flaw::to_string).collect();
         expected.assert_eq(&flaws.join("\n"));
     }
 

@@ -6,9 +6,10 @@
 
 use std::io::Write;
 
-use serde_json::Value as Json;
-
+use super::json;
+use super::names::Names;
 use super::op_map::{Dialect, LineError, event};
+use super::tape::Tape;
 use crate::op::{Event, Key, Process, Value};
 
 /// Appends the event and a newline. The bytes depend on the event alone.
@@ -74,16 +75,15 @@ fn text(out: &mut Vec<u8>, text: &str) {
 ///
 /// `index` and `time` may be absent in foreign histories; `position` then serves as the index.
 pub fn parse_line(line: &str, position: u64) -> Result<Event, LineError> {
-    event(&parse_json(line)?, position, Dialect::default())
-}
-
-pub(super) fn parse_json(line: &str) -> Result<Json, LineError> {
-    serde_json::from_str(line).map_err(|error| {
-        // Its own line number would always be 1, and be taken for the file's.
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        let why = error.to_string().replace(&place, "");
-        LineError::NotJson(format!("{why} at column {}", error.column()))
-    })
+    let mut tape = Tape::default();
+    let wrong = |why: String, at: usize| LineError::NotJson(format!("{why} at column {}", at + 1));
+    let end = json::parse(line, 0, &mut tape).map_err(|fault| wrong(fault.why, fault.at))?;
+    let end = json::blanks(line, end);
+    if end < line.len() {
+        return Err(wrong("expected the end of the line".into(), end));
+    }
+    let (head, value) = event(&tape, position, Dialect::default(), &mut Names::default())?;
+    Ok(Event { value: value.to_value(), ..head })
 }
 
 #[cfg(test)]

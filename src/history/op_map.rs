@@ -1,9 +1,10 @@
 //! An operation as a map of fields, as JSON and EDN both have it, and the event that it stands for.
 
-use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
-use crate::name::Name;
+use super::datum::Datum;
+use super::names::Names;
+use super::tape::{Cursor, Node, Tape};
 use crate::op::{Event, Key, Kind, Process, Route, Value};
 
 /// Why a line, or an EDN map, is no event.
@@ -17,151 +18,224 @@ pub enum LineError {
     NotOperation { expected: &'static str, found: String },
     #[error("field `{field}`: expected {expected}, found {found}")]
     Field { field: &'static str, expected: &'static str, found: String },
+    #[error("not text: expected UTF-8, found other bytes")]
+    NotText,
+    #[error("longer than {most} MiB, which no operation is: expected a history of operations")]
+    TooLong { most: usize },
 }
 
-/// Fields that a foreign history lacks altogether, as Elle's examples do.
+/// What is taken for granted of a foreign history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Dialect {
-    /// Everything is one process's.
+    /// It lacks processes altogether, as Elle's examples do: everything is one process's.
     pub no_process: bool,
-    /// Everything is a transaction.
+    /// It lacks names: everything is a transaction.
     pub no_f: bool,
+    /// What it holds as `key` and `node` may be anything.
+    pub foreign: bool,
 }
 
 impl Dialect {
     /// Settled by a history's first operation, so that a field lost later on is an error.
-    pub fn of(first: &Json) -> Dialect {
-        let absent = |field| first.get(field).is_none_or(Json::is_null);
-        Dialect { no_process: absent("process"), no_f: absent("f") && first["value"].is_array() }
+    pub fn of(first: Cursor, foreign: bool) -> Dialect {
+        let fields = Fields::of(first).unwrap_or_default();
+        let is_list = |value: Cursor| matches!(value.node(), Node::List { .. });
+        Dialect {
+            no_process: fields.process.is_none(),
+            no_f: fields.f.is_none() && fields.value.is_some_and(is_list),
+            foreign,
+        }
     }
 }
 
-/// The event of a map. `position` is the index where the map names none.
-pub fn event(json: &Json, position: u64, dialect: Dialect) -> Result<Event, LineError> {
-    let Json::Object(map) = json else {
-        return Err(LineError::NotOperation { expected: "a map", found: shortened(json) });
+/// The fields that count, where they are there and not nil.
+#[derive(Clone, Copy, Default)]
+struct Fields<'a> {
+    index: Option<Cursor<'a>>,
+    time: Option<Cursor<'a>>,
+    kind: Option<Cursor<'a>>,
+    process: Option<Cursor<'a>>,
+    node: Option<Cursor<'a>>,
+    f: Option<Cursor<'a>>,
+    key: Option<Cursor<'a>>,
+    value: Option<Cursor<'a>>,
+    error: Option<Cursor<'a>>,
+    route: Option<Cursor<'a>>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(map: Cursor<'a>) -> Option<Fields<'a>> {
+        let Node::Map { count, .. } = map.node() else { return None };
+        let mut fields = Fields::default();
+        let mut key = map.inner();
+        for _ in 0..count {
+            let value = key.next();
+            if let Some(field) = key.as_str().and_then(|name| fields.by_name(name))
+                && value.node() != Node::Nil
+            {
+                *field = Some(value);
+            }
+            key = value.next();
+        }
+        Some(fields)
+    }
+
+    fn by_name(&mut self, name: &str) -> Option<&mut Option<Cursor<'a>>> {
+        Some(match name.as_bytes() {
+            b"index" => &mut self.index,
+            b"time" => &mut self.time,
+            b"type" => &mut self.kind,
+            b"process" => &mut self.process,
+            b"node" => &mut self.node,
+            b"f" => &mut self.f,
+            b"key" => &mut self.key,
+            b"value" => &mut self.value,
+            b"error" => &mut self.error,
+            b"route" => &mut self.route,
+            _ => return None,
+        })
+    }
+}
+
+/// The event of the map at the tape's begin, without its value, and the value, still on the tape.
+///
+/// `position` is the index where the map names none.
+pub fn event<'a>(
+    tape: &'a Tape,
+    position: u64,
+    dialect: Dialect,
+    names: &mut Names,
+) -> Result<(Event, Datum<'a>), LineError> {
+    let Some(fields) = Fields::of(tape.root()) else {
+        return Err(LineError::NotOperation { expected: "a map", found: shortened(tape.root()) });
     };
-    Ok(Event {
-        index: unsigned(map, "index")?.unwrap_or(position),
-        time: unsigned(map, "time")?.unwrap_or(0),
-        kind: kind(map)?,
-        process: process(map, dialect)?,
-        node: optional_text(map, "node")?.map(Name::from),
-        f: f(map, dialect)?,
-        key: key(map)?,
-        value: value(map.get("value")),
-        error: match map.get("error") {
-            None | Some(Json::Null) => None,
-            Some(Json::String(text)) => Some(text.as_str().into()),
-            Some(other) => Some(other.to_string().into()),
-        },
-        route: route(map)?,
-    })
+    let event = Event {
+        index: whole("index", fields.index, "a number of 0 or more")?.unwrap_or(position),
+        time: whole("time", fields.time, "a whole number of nanoseconds, 0 or more")?.unwrap_or(0),
+        kind: kind(fields.kind)?,
+        process: process(fields.process, dialect)?,
+        node: node(fields.node, dialect)?.map(|node| names.get(node)),
+        f: names.get(f(fields.f, dialect)?),
+        key: key(fields.key, dialect)?,
+        value: Value::Nil,
+        error: fields.error.map(|error| match error.as_str() {
+            Some(text) => text.into(),
+            None => Datum::Parsed(error).to_text().into(),
+        }),
+        route: route(fields.route)?,
+    };
+    Ok((event, fields.value.map_or(Datum::NIL, Datum::Parsed)))
 }
 
 /// Only our own histories have routes; what others put there is theirs.
-fn route(map: &Map<String, Json>) -> Result<Option<Box<Route>>, LineError> {
-    let found = map.get("route").filter(|json| json.get("hops").is_some());
-    let read = |json: &Json| serde_json::from_value(json.clone()).map(Box::new);
-    found.map(read).transpose().map_err(|_| wrong("route", "hops and a slot", found))
+fn route(found: Option<Cursor>) -> Result<Option<Box<Route>>, LineError> {
+    let Some(cursor) = found else { return Ok(None) };
+    let json = cursor.to_json();
+    if json.get("hops").is_none() {
+        return Ok(None);
+    }
+    let route = serde_json::from_value(json).map(|route| Some(Box::new(route)));
+    route.map_err(|_| wrong("route", "hops and a slot", found))
 }
 
 /// Enough of a value for an error message.
-fn shortened(json: &Json) -> String {
+fn shortened(value: Cursor) -> String {
     const MOST: usize = 80;
-    let text = json.to_string();
+    let text = Datum::Parsed(value).to_text();
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
+        None => text.into_owned(),
     }
 }
 
-fn wrong(field: &'static str, expected: &'static str, found: Option<&Json>) -> LineError {
+fn wrong(field: &'static str, expected: &'static str, found: Option<Cursor>) -> LineError {
     LineError::Field { field, expected, found: found.map_or("nothing".into(), shortened) }
 }
 
-fn unsigned(map: &Map<String, Json>, field: &'static str) -> Result<Option<u64>, LineError> {
-    match map.get(field) {
-        None | Some(Json::Null) => Ok(None),
-        // Jepsen's own mark for "not known".
-        Some(found) if found.as_i64() == Some(-1) => Ok(None),
-        Some(found) => found
-            .as_u64()
-            .map(Some)
-            .ok_or_else(|| wrong(field, "a number of 0 or more", Some(found))),
-    }
-}
-
-fn optional_text<'a>(
-    map: &'a Map<String, Json>,
+/// A whole number, which may be written as `12.0`; -1 is Jepsen's own mark for "not known".
+fn whole(
     field: &'static str,
-) -> Result<Option<&'a str>, LineError> {
-    match map.get(field) {
-        None | Some(Json::Null) => Ok(None),
-        Some(Json::String(text)) => Ok(Some(text)),
-        Some(found) => Err(wrong(field, "text", Some(found))),
+    found: Option<Cursor>,
+    expected: &'static str,
+) -> Result<Option<u64>, LineError> {
+    let Some(cursor) = found else { return Ok(None) };
+    match cursor.node() {
+        Node::Int(-1) => Ok(None),
+        Node::Int(value) if value >= 0 => Ok(Some(value as u64)),
+        Node::Large(value) => Ok(Some(value)),
+        Node::Float(value) if is_exact(value) => Ok(Some(value as u64)),
+        _ => Err(wrong(field, expected, found)),
     }
 }
 
-fn kind(map: &Map<String, Json>) -> Result<Kind, LineError> {
-    match map.get("type").and_then(Json::as_str) {
+/// A float that stands for this very whole number, and for no other.
+fn is_exact(value: f64) -> bool {
+    const MOST: f64 = (1_u64 << 53) as f64;
+    value.fract() == 0.0 && (0.0..=MOST).contains(&value)
+}
+
+fn node<'a>(found: Option<Cursor<'a>>, dialect: Dialect) -> Result<Option<&'a str>, LineError> {
+    match found.map(Cursor::as_str) {
+        None => Ok(None),
+        Some(None) if dialect.foreign => Ok(None),
+        Some(Some(text)) => Ok(Some(text)),
+        Some(None) => Err(wrong("node", "text", found)),
+    }
+}
+
+fn kind(found: Option<Cursor>) -> Result<Kind, LineError> {
+    match found.and_then(Cursor::as_str) {
         Some("invoke") => Ok(Kind::Invoke),
         Some("ok") => Ok(Kind::Ok),
         Some("fail") => Ok(Kind::Fail),
         Some("info") => Ok(Kind::Info),
-        _ => Err(wrong("type", "invoke, ok, fail or info", map.get("type"))),
+        _ => Err(wrong("type", "invoke, ok, fail or info", found)),
     }
 }
 
-fn process(map: &Map<String, Json>, dialect: Dialect) -> Result<Process, LineError> {
-    let found = map.get("process");
+fn process(found: Option<Cursor>, dialect: Dialect) -> Result<Process, LineError> {
+    let Some(cursor) = found else {
+        return match dialect.no_process {
+            true => Ok(Process::Client(0)),
+            false => Err(wrong("process", "a number or \"nemesis\"", None)),
+        };
+    };
+    if cursor.as_str() == Some("nemesis") {
+        return Ok(Process::Nemesis);
+    }
+    let expected = "a number from 0 to 4294967295 or \"nemesis\"";
+    let id = match cursor.node() {
+        Node::Int(id) => u32::try_from(id).ok(),
+        Node::Float(id) if is_exact(id) => u32::try_from(id as u64).ok(),
+        _ => return Err(wrong("process", "a number or \"nemesis\"", found)),
+    };
+    id.map(Process::Client).ok_or_else(|| wrong("process", expected, found))
+}
+
+fn f<'a>(found: Option<Cursor<'a>>, dialect: Dialect) -> Result<&'a str, LineError> {
     match found {
-        None | Some(Json::Null) if dialect.no_process => Ok(Process::Client(0)),
-        Some(Json::String(name)) if name == "nemesis" => Ok(Process::Nemesis),
-        Some(Json::Number(number)) => {
-            number.as_u64().and_then(|id| u32::try_from(id).ok()).map(Process::Client).ok_or_else(
-                || wrong("process", "a number from 0 to 4294967295 or \"nemesis\"", found),
-            )
-        }
-        _ => Err(wrong("process", "a number or \"nemesis\"", found)),
-    }
-}
-
-fn f(map: &Map<String, Json>, dialect: Dialect) -> Result<Name, LineError> {
-    match optional_text(map, "f")? {
-        Some(f) => Ok(Name::from(f)),
-        None if dialect.no_f => Ok(Name::from("txn")),
+        Some(cursor) => cursor.as_str().ok_or_else(|| wrong("f", "text", found)),
+        None if dialect.no_f => Ok("txn"),
         None => Err(wrong("f", "the operation's name", None)),
     }
 }
 
-fn key(map: &Map<String, Json>) -> Result<Option<Key>, LineError> {
-    match map.get("key") {
-        None | Some(Json::Null) => Ok(None),
-        Some(Json::String(text)) => Ok(Some(Key::Text(Arc::new(text.clone())))),
-        Some(found) => found
-            .as_i64()
-            .map(|key| Some(Key::Int(key)))
-            .ok_or_else(|| wrong("key", "a number or text", Some(found))),
-    }
-}
-
-pub(super) fn value(json: Option<&Json>) -> Value {
-    match json {
-        None | Some(Json::Null) => Value::Nil,
-        Some(Json::Number(number)) if number.is_i64() => {
-            Value::Int(number.as_i64().unwrap_or_default())
+fn key(found: Option<Cursor>, dialect: Dialect) -> Result<Option<Key>, LineError> {
+    let Some(cursor) = found else { return Ok(None) };
+    match key_of(Datum::Parsed(cursor)) {
+        Some(key) => Ok(Some(key)),
+        None if dialect.foreign => {
+            Ok(Some(Key::Text(Arc::new(Datum::Parsed(cursor).to_text().into_owned()))))
         }
-        Some(other) => match pair(other) {
-            Some((from, to)) => Value::Pair(from, to),
-            None => Value::Json(Box::new(other.clone())),
-        },
+        None => Err(wrong("key", "a number or text", found)),
     }
 }
 
-fn pair(json: &Json) -> Option<(i64, i64)> {
-    match json.as_array()?.as_slice() {
-        [from, to] => Some((from.as_i64()?, to.as_i64()?)),
-        _ => None,
+/// A number or text as a key.
+pub fn key_of(value: Datum) -> Option<Key> {
+    match (value.as_i64(), value.as_str()) {
+        (Some(key), _) => Some(Key::Int(key)),
+        (None, Some(text)) => Some(Key::Text(Arc::new(text.to_owned()))),
+        (None, None) => None,
     }
 }

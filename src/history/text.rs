@@ -4,10 +4,10 @@
 
 use std::io::Write;
 
-use serde_json::{Map, Value as Json};
-
-use super::edn::{Forms, keyword, write_string, write_value};
+use super::edn::{keyword, parse, write_string, write_value};
+use super::fault::Fault;
 use super::op_map::LineError;
+use super::tape::Tape;
 use crate::op::{Event, Key, Process};
 
 /// Begins what is told in a line beside its columns, for people; a tab within a text is escaped.
@@ -50,21 +50,56 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The op map of a line; `None` for a log line that is about something else.
-pub(super) fn parse_text(line: &str) -> Result<Option<Json>, LineError> {
-    let (columns, logged) = match line.split_once(" - ") {
-        Some((prefix, columns)) if !is_process(first_word(prefix)) => (columns, true),
-        _ => (line, false),
-    };
-    match op_map(columns) {
-        Ok(Some(map)) => Ok(Some(map)),
-        Ok(None) if logged => Ok(None),
-        Ok(None) => Err(LineError::NotOperation {
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Its op map is on the tape. `logged` tells that it has the prefix of a log line.
+    Operation { logged: bool },
+    /// About something else.
+    Other { logged: bool },
+}
+
+impl Line {
+    /// What to say of a line that should have been an operation.
+    pub fn unexpected(line: &str) -> LineError {
+        LineError::NotOperation {
             expected: "process, type, f and value, separated by tabs",
             found: line.chars().take(80).collect(),
-        }),
-        Err(error) => Err(error),
+        }
     }
+}
+
+/// Puts the op map of a line on the tape, if it has one.
+pub(super) fn parse_text(line: &str, tape: &mut Tape) -> Result<Line, Fault> {
+    tape.clear();
+    let start = columns_at(line);
+    let logged = start > 0 || is_logged(line);
+    let columns = &line[start..];
+    let columns = columns.split_once(REMARK).map_or(columns, |(columns, _)| columns);
+    let mut words = columns.split_whitespace();
+    let is_operation = words.next().is_some_and(is_process) && words.next().is_some_and(is_type);
+    if !is_operation {
+        let is_blank = line.trim().is_empty();
+        return Ok(if is_blank { Line::Other { logged: true } } else { Line::Other { logged } });
+    }
+    match op_map(columns, tape) {
+        Ok(()) => Ok(Line::Operation { logged }),
+        Err(fault) => Err(Fault { at: fault.at + start, ..fault }),
+    }
+}
+
+/// Where the columns begin: behind the prefix of a log line, as in `INFO  jepsen.util - 3 :ok ...` or
+/// `... INFO [jepsen worker 3] jepsen.util: 3 :ok ...`.
+fn columns_at(line: &str) -> usize {
+    if is_process(first_word(line)) {
+        return 0;
+    }
+    let behind = |mark: &str| line.find(mark).map(|at| at + mark.len());
+    [" - ", "jepsen.util: ", "jepsen.core: "].iter().find_map(|mark| behind(mark)).unwrap_or(0)
+}
+
+fn is_logged(line: &str) -> bool {
+    line.split_whitespace().take(4).any(|word| matches!(word, "INFO" | "WARN" | "ERROR" | "DEBUG"))
 }
 
 fn first_word(text: &str) -> &str {
@@ -75,37 +110,49 @@ fn is_process(word: &str) -> bool {
     word == ":nemesis" || (!word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn is_type(json: &Json) -> bool {
-    ["invoke", "ok", "fail", "info"].iter().any(|kind| json == kind)
+fn is_type(word: &str) -> bool {
+    matches!(word, ":invoke" | ":ok" | ":fail" | ":info")
 }
 
-fn op_map(columns: &str) -> Result<Option<Json>, LineError> {
-    let columns = columns.split_once(REMARK).map_or(columns, |(columns, _)| columns);
-    if !is_process(first_word(columns)) {
-        return Ok(None);
+/// The columns as a map.
+fn op_map(columns: &str, tape: &mut Tape) -> Result<(), Fault> {
+    let map = tape.open();
+    let mut at = 0;
+    let mut is_completion = false;
+    for field in ["process", "type", "f"] {
+        tape.push_text(field);
+        let begun = at;
+        at = parse(columns, at, tape)?;
+        is_completion = field == "type" && matches!(columns[begun..at].trim(), ":fail" | ":info")
+            || field == "f" && is_completion;
     }
-    let (process, rest) = Forms::first(columns)?;
-    let Ok((kind, rest)) = Forms::first(rest) else { return Ok(None) };
-    if !is_type(&kind) {
-        return Ok(None);
-    }
-    let (f, rest) = Forms::first(rest)?;
     // Jepsen of old put the error of an operation in the place of its value.
-    let is_error = kind != "ok" && kind != "invoke" && rest.trim_start().starts_with(':');
-    let (value, rest) = Forms::first(rest)?;
-    let mut map =
-        Map::from_iter([("process".into(), process), ("type".into(), kind), ("f".into(), f)]);
-    map.insert(if is_error { "error" } else { "value" }.into(), value);
-    if !rest.trim().is_empty() {
-        map.insert("error".into(), Forms::first(rest)?.0);
+    let is_error = is_completion && columns[at..].trim_start().starts_with(':');
+    tape.push_text(if is_error { "error" } else { "value" });
+    at = parse(columns, at, tape)?;
+    let has_more = !is_error && !columns[at..].trim().is_empty();
+    if has_more {
+        tape.push_text("error");
+        parse(columns, at, tape)?;
     }
-    Ok(Some(Json::Object(map)))
+    tape.close_map(map, if has_more { 5 } else { 4 });
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value as Json;
+
     use super::super::line::parse_line;
     use super::*;
+
+    fn read(line: &str) -> Option<Json> {
+        let mut tape = Tape::default();
+        match parse_text(line, &mut tape).expect(line) {
+            Line::Operation { .. } => Some(tape.root().to_json()),
+            Line::Other { .. } => None,
+        }
+    }
 
     #[test]
     fn events_are_lines_of_columns_and_are_read_again() {
@@ -127,10 +174,10 @@ mod tests {
             let mut out = Vec::new();
             write_text(&mut out, &parse_line(json, 0).expect(json));
             assert_eq!(String::from_utf8_lossy(&out), expected);
-            let map = parse_text(expected.trim_end()).expect(expected).expect("an operation");
+            let map = read(expected.trim_end()).expect("an operation");
             let original: Json = serde_json::from_str(json).expect(json);
             for field in ["type", "process", "f", "error"] {
-                assert_eq!(map[field], original[field], "{field} of {expected}");
+                assert_eq!(map.get(field), original.get(field), "{field} of {expected}");
             }
         }
     }
@@ -143,18 +190,29 @@ mod tests {
         let line = String::from_utf8_lossy(&out);
         let told = "slot 130: kvrocks1 said MOVED 130 kvrocks3 after 0.9 ms, kvrocks3 said ok after 2.1 ms";
         assert_eq!(line, format!("3\t:ok\t:read\t[9 7]\t; {told}\n"));
-        let map = parse_text(line.trim_end()).expect("a line").expect("an operation");
+        let map = read(line.trim_end()).expect("an operation");
         assert_eq!((map.get("error"), map["value"].clone()), (None, serde_json::json!([9, 7])));
     }
 
     #[test]
     fn log_lines_are_read_and_other_log_lines_skipped() {
-        let map = parse_text("INFO  jepsen.util - 3   :info   :write  :timed-out").expect("a line");
-        assert_eq!(map.expect("an operation")["error"], "timed-out");
-        assert_eq!(parse_text("INFO  jepsen.core - Worker 3 starting"), Ok(None));
-        assert_eq!(parse_text("INFO  jepsen.core - 3 workers began"), Ok(None));
-        for bad in ["3 :ok", "3\t:done\t:read\tnil", "hello", "3\t:ok\t:read\t[1"] {
-            assert!(parse_text(bad).is_err(), "{bad}");
+        for prefix in [
+            "INFO  jepsen.util - ",
+            "2026-05-09 12:33:21,155{GMT}\tINFO\t[jepsen worker 3] jepsen.util: ",
+        ] {
+            let map = read(&format!("{prefix}3   :info   :write  :timed-out"));
+            assert_eq!(map.expect("an operation")["error"], "timed-out");
+        }
+        let mut tape = Tape::default();
+        for other in ["INFO  jepsen.core - Worker 3 starting", "INFO  jepsen.core - 3 workers", ""]
+        {
+            assert_eq!(parse_text(other, &mut tape), Ok(Line::Other { logged: true }));
+        }
+        for other in ["3 :done", "3\t:done\t:read\tnil", "hello"] {
+            assert_eq!(parse_text(other, &mut tape), Ok(Line::Other { logged: false }));
+        }
+        for bad in ["3 :ok", "3\t:ok\t:read\t[1", "3\t:ok\t:read\t}"] {
+            assert!(parse_text(bad, &mut tape).is_err(), "{bad}");
         }
     }
 }

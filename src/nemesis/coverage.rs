@@ -112,6 +112,7 @@ fn is_of_a_fault(record: &FaultRecord) -> bool {
             | FaultRecord::View { .. }
             | FaultRecord::Dropped { .. }
             | FaultRecord::Interrupted { .. }
+            | FaultRecord::Violation { .. }
             | FaultRecord::Harness { .. }
     )
 }

@@ -97,6 +97,8 @@ pub enum FaultRecord {
     Dropped { node: NodeName, count: u64 },
     /// The user asked to stop, for the `count`-th time.
     Interrupted { count: u32 },
+    /// A checker that watches the run saw a promise broken, and the main phase ends.
+    Violation { kind: String, summary: String },
     /// The harness itself failed; sticky.
     Harness { error: String },
 }

@@ -4,6 +4,7 @@
 
 mod anomalies;
 mod appendix;
+mod check;
 mod checkers;
 mod clocks;
 mod failovers;
@@ -17,6 +18,8 @@ mod plots;
 mod redirects;
 mod slots;
 mod versions;
+
+pub use check::checked_page;
 
 use base64::Engine;
 use maud::{DOCTYPE, Markup, PreEscaped, html};

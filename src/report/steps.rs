@@ -107,6 +107,9 @@ fn row<'a>(step: &'a NemesisStep) -> Step<'a> {
             let times = if *count == 1 { "once" } else { "again" };
             plain("interrupt", format!("asked {times} to stop"))
         }
+        FaultRecord::Violation { kind, summary } => {
+            Step { outcome: summary.clone(), is_bad: true, ..plain("violation", kind.clone()) }
+        }
         FaultRecord::Harness { error } => {
             Step { outcome: error.clone(), is_bad: true, ..plain("harness", "failed".into()) }
         }

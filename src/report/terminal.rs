@@ -153,7 +153,7 @@ fn indented(label: &str, text: &str, limit: usize) -> Vec<String> {
     lines.into_iter().enumerate().map(labelled).collect()
 }
 
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     filled(text.split_whitespace(), width)
 }
 

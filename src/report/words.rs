@@ -1,5 +1,7 @@
 //! How reports write numbers, moments and operations. Words only: no markup, no layout.
 
+mod transaction;
+
 use std::collections::BTreeMap;
 
 use crate::checker::AS_SHIPPED;
@@ -109,12 +111,16 @@ pub(super) fn shell_words(command: &str) -> Vec<&str> {
 /// What was asked and, where known, what came of it: `read → 3`, `write 7`, `cas [1 2] failed`.
 pub(super) fn operation(invoke: &Event, completion: Option<&Event>) -> String {
     let mut text = invoke.f.to_string();
-    if invoke.value != Value::Nil {
-        text.push_str(&format!(" {}", invoke.value));
+    let is_ok = completion.is_some_and(|done| done.kind == Kind::Ok && done.value != Value::Nil);
+    // What a transaction was asked stands in its answer too.
+    let is_whole = is_ok && invoke.f.as_str() == "txn";
+    if invoke.value != Value::Nil && !is_whole {
+        text.push_str(&format!(" {}", transaction::value(&invoke.value)));
     }
     match completion {
+        Some(done) if is_whole => text.push_str(&format!(" {}", transaction::value(&done.value))),
         Some(done) if done.kind == Kind::Ok && done.value != invoke.value => {
-            text.push_str(&format!(" → {}", done.value));
+            text.push_str(&format!(" → {}", transaction::value(&done.value)));
         }
         Some(done) if done.kind == Kind::Ok && invoke.value == Value::Nil => {
             text.push_str(" → nil")

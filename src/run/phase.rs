@@ -68,7 +68,7 @@ impl<'a, C: Cluster, K: Client + 'a> Loop<'a, C, K> {
     pub(super) fn phase_is_over(&self) -> bool {
         let stop = self.ran.interrupts > 0 || !self.ran.harness.is_empty();
         match self.phase {
-            Phase::Main => stop || self.now() >= self.settings.main,
+            Phase::Main => stop || self.violated || self.now() >= self.settings.main,
             Phase::Heal => self.in_force.is_empty() && self.acting == 0,
             Phase::Recover => stop || self.recovered() || self.now() >= self.recover_deadline(),
             Phase::Drain => self.ran.interrupts > 1 || (self.drained() && self.has_looked_last()),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::Notify;
 
 use crate::op::Event;
+use crate::watch::Violation;
 
 /// Takes events as they happen: a file, a progress line.
 pub trait Sink {
@@ -17,6 +18,11 @@ pub trait Sink {
 
     /// Called when nothing more will come.
     fn flush(&mut self);
+
+    /// What has been found in the events so far, if that is to end the main phase.
+    fn violation(&mut self) -> Option<Violation> {
+        None
+    }
 }
 
 /// Counts requests to stop (Ctrl-C, SIGTERM) and wakes the loop. Cheap to clone, safe across threads.

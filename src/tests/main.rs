@@ -24,5 +24,6 @@ mod output;
 mod page;
 mod planted_bugs;
 mod report;
+mod stop_on_violation;
 mod tidy;
 mod triggers;

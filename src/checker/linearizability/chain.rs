@@ -4,7 +4,10 @@
 use crate::checker::linearizability::operation::{Effect, Operation, ValueId};
 
 /// For each value, the smallest value of its chain.
-pub(super) fn of_values(operations: &[Operation], values: usize) -> Vec<ValueId> {
+pub(super) fn of_values<'a>(
+    operations: impl IntoIterator<Item = &'a Operation>,
+    values: usize,
+) -> Vec<ValueId> {
     let mut parent: Vec<ValueId> = (0..values as ValueId).collect();
     for operation in operations {
         if let Effect::Cas { from, to } = operation.effect {

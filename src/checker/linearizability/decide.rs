@@ -1,7 +1,8 @@
 //! Which algorithm decides a register, and what it says.
 
+use crate::checker::linearizability::evident;
 use crate::checker::linearizability::operation::{NEVER, Operation, Register};
-use crate::checker::linearizability::relevance::relevant;
+use crate::checker::linearizability::relevance::Observed;
 use crate::checker::linearizability::search::{Limits, Searched, search};
 use crate::checker::linearizability::zones::{self, Zones};
 
@@ -31,17 +32,33 @@ pub(super) enum Decision {
 /// Decides a register by its zones where its values are all different, else by search. Also says
 /// how many search steps it took.
 pub(super) fn decide(register: &Register, limits: &Limits) -> (Decision, u64) {
-    let operations = relevant(&register.operations, register.values);
-    match zones::check(&operations, register.values) {
+    let observed = Observed::of(&register.operations, register.values);
+    match zones::check(&register.operations, register.values, &observed) {
         Zones::Linearizable => (Decision::Linearizable(Method::Zones), 0),
         Zones::Violated(core) => (Decision::Violated { core, by: Method::Zones }, 0),
-        Zones::Ambiguous => by_search(&operations, register.values, limits),
+        Zones::Ambiguous => {
+            let operations = observed.relevant(&register.operations);
+            by_search(&operations, register.values, limits)
+        }
     }
 }
 
 fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> (Decision, u64) {
     let completion = |position: u32| operations.get(position as usize).map_or(0, |o| o.complete);
-    let (found, steps) = search(operations, values, limits);
+    let brief = Limits { steps: limits.steps.min(brief_steps(operations)), ..*limits };
+    let (mut found, mut steps) = search(operations, values, &brief);
+    if let Searched::Undecided { .. } = found {
+        // Where a search is not easy it may be hopeless, and the violation plain all the same.
+        if let Some(evident) = evident::find(operations, values) {
+            let core = evident.proof.unwrap_or_else(|| until(operations, evident.seen.complete));
+            return (Decision::Violated { core, by: Method::Search }, steps);
+        }
+        if steps < limits.steps {
+            let rest = Limits { steps: limits.steps - steps, ..*limits };
+            let (later, more) = search(operations, values, &rest);
+            (found, steps) = (later, steps + more);
+        }
+    }
     let decision = match found {
         Searched::Linearizable { .. } => Decision::Linearizable(Method::Search),
         Searched::Violated { last } => {
@@ -54,6 +71,11 @@ fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> (Decis
         }
     };
     (decision, steps)
+}
+
+/// Steps that are enough for most searches that have an answer.
+fn brief_steps(operations: &[Operation]) -> u64 {
+    8 * operations.len() as u64 + 1_000
 }
 
 /// The operations as they stood at this moment: what had not completed yet may have happened.

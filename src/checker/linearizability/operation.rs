@@ -1,7 +1,6 @@
 //! The operations on one register, freed of all that the decision does not need.
 
-use rustc_hash::FxHashMap;
-
+use super::numbers::Numbers;
 use crate::checker::RegisterModel;
 use crate::op::{Event, Kind, Value};
 
@@ -13,6 +12,9 @@ pub(super) const INITIAL: ValueId = 0;
 
 /// Completion of an operation that may take effect at any later time, or never.
 pub(super) const NEVER: u32 = u32::MAX;
+
+/// Operations whose completions are looked at together.
+const AHEAD: usize = 64;
 
 /// An invocation and its completion, if there is one.
 pub(super) type Pair<'a> = (&'a Event, Option<&'a Event>);
@@ -93,25 +95,37 @@ impl Register {
         members: &[u32],
         model: &RegisterModel,
     ) -> Result<Register, String> {
-        let mut numbers = Numbers::new(&model.initial);
+        let mut numbers = Numbers::new(&model.initial, members.len());
         let mut operations = Vec::with_capacity(members.len());
-        for &origin in members {
-            let (invocation, completion) = pairs[origin as usize];
-            let effect = match completion.map(|event| event.kind) {
-                Some(Kind::Fail) => failed_effect(invocation, completion, model, &mut numbers)?,
-                kind => effect(invocation, completion, kind, model, &mut numbers)?,
-            };
-            let Some(effect) = effect else { continue };
-            let certain = completion.filter(|event| event.kind != Kind::Info);
-            operations.push(Operation {
-                effect,
-                invoke: position(invocation)?,
-                complete: certain.map_or(Ok(NEVER), position)?,
-                origin,
-            });
+        let mut kinds = Vec::with_capacity(AHEAD);
+        for chunk in members.chunks(AHEAD) {
+            // Completions lie scattered: looked at together they are waited for together.
+            kinds.clear();
+            kinds.extend(chunk.iter().map(|origin| pairs[*origin as usize].1.map(|c| c.kind)));
+            for (origin, kind) in chunk.iter().zip(&kinds) {
+                let pair = pairs[*origin as usize];
+                operations.extend(read_one(pair, *origin, *kind, model, &mut numbers)?);
+            }
         }
-        Ok(Register { operations, values: numbers.next as usize })
+        Ok(Register { operations, values: numbers.count() })
     }
+}
+
+fn read_one(
+    (invocation, completion): Pair,
+    origin: u32,
+    kind: Option<Kind>,
+    model: &RegisterModel,
+    numbers: &mut Numbers,
+) -> Result<Option<Operation>, String> {
+    let effect = match kind {
+        Some(Kind::Fail) => failed_effect(invocation, completion, model, numbers)?,
+        kind => effect(invocation, completion, kind, model, numbers)?,
+    };
+    let Some(effect) = effect else { return Ok(None) };
+    let certain = completion.filter(|_| kind != Some(Kind::Info));
+    let (invoke, complete) = (position(invocation)?, certain.map_or(Ok(NEVER), position)?);
+    Ok(Some(Operation { effect, invoke, complete, origin }))
 }
 
 fn position(event: &Event) -> Result<u32, String> {
@@ -184,52 +198,4 @@ fn cas_values(event: &Event, numbers: &mut Numbers) -> Result<(ValueId, ValueId)
         "the cas of index {} has the value {}, expected [from, to]",
         event.index, event.value
     ))
-}
-
-/// Numbers the values of one register in order of appearance.
-struct Numbers {
-    integers: FxHashMap<i64, ValueId>,
-    /// Nil, and whatever is no integer, by its text.
-    others: FxHashMap<String, ValueId>,
-    next: ValueId,
-}
-
-impl Numbers {
-    fn new(initial: &Value) -> Numbers {
-        let (integers, others) = (FxHashMap::default(), FxHashMap::default());
-        let mut numbers = Numbers { integers, others, next: INITIAL };
-        numbers.of(initial);
-        numbers
-    }
-
-    fn of(&mut self, value: &Value) -> ValueId {
-        match value {
-            Value::Int(value) => Self::number(&mut self.integers, *value, &mut self.next),
-            Value::Nil => self.of_text("null".to_owned()),
-            Value::Pair(first, second) => self.of_text(format!("[{first},{second}]")),
-            Value::Json(json) => self.of_json(json),
-        }
-    }
-
-    fn of_json(&mut self, json: &serde_json::Value) -> ValueId {
-        match json.as_i64() {
-            Some(value) => self.of(&Value::Int(value)),
-            None => self.of_text(json.to_string()),
-        }
-    }
-
-    fn of_text(&mut self, text: String) -> ValueId {
-        Self::number(&mut self.others, text, &mut self.next)
-    }
-
-    fn number<T: std::hash::Hash + Eq>(
-        known: &mut FxHashMap<T, ValueId>,
-        value: T,
-        next: &mut ValueId,
-    ) -> ValueId {
-        *known.entry(value).or_insert_with(|| {
-            *next += 1;
-            *next - 1
-        })
-    }
 }

@@ -51,7 +51,12 @@ impl Observed {
         self.every_value || self.last[value as usize] >= now
     }
 
-    fn keeps(&self, operation: &Operation) -> bool {
+    pub fn relevant(&self, operations: &[Operation]) -> Vec<Operation> {
+        operations.iter().filter(|operation| self.keeps(operation)).copied().collect()
+    }
+
+    /// Whether the operation happened or may matter.
+    pub fn keeps(&self, operation: &Operation) -> bool {
         let result = operation.effect.produces();
         !operation.is_open() || result.is_some_and(|value| self.matters(value, operation.invoke))
     }
@@ -59,6 +64,5 @@ impl Observed {
 
 /// The operations without the open ones that cannot matter.
 pub(super) fn relevant(operations: &[Operation], values: usize) -> Vec<Operation> {
-    let observed = Observed::of(operations, values);
-    operations.iter().filter(|operation| observed.keeps(operation)).copied().collect()
+    Observed::of(operations, values).relevant(operations)
 }

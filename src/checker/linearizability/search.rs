@@ -13,6 +13,7 @@ mod mask;
 mod memo;
 mod order;
 mod plan;
+mod service;
 
 use crate::checker::linearizability::certificate;
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, ValueId};
@@ -90,6 +91,8 @@ struct Search<'a, const WORDS: usize> {
     limits: &'a Limits<'a>,
     position: usize,
     furthest: usize,
+    /// The operation last to complete of those that made a branch hopeless before that.
+    blamed: u32,
     live: Live<WORDS>,
     config: Config<WORDS>,
     /// What has taken effect so far: operations, and uses of classes.
@@ -106,6 +109,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             limits,
             position: 0,
             furthest: 0,
+            blamed: 0,
             live: Live::new(plan),
             config: Config { state: INITIAL, done: Mask::EMPTY, used: Used::default() },
             order: Vec::with_capacity(plan.operations.len()),
@@ -129,6 +133,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             }
             match self.remember() {
                 Remembered::Before => {}
+                Remembered::New if self.is_hopeless() => {}
                 Remembered::New => self.branch(),
                 Remembered::Full => {
                     let why = "the memory budget ended";
@@ -136,7 +141,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
                 }
             }
             if !self.retry() {
-                return Searched::Violated { last: self.last() };
+                return Searched::Violated { last: self.later(self.last(), self.blamed) };
             }
         }
         Searched::Linearizable { order: order::resolve(self.plan, &self.order) }
@@ -200,6 +205,43 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         let oldest_choice = self.frames.first().map_or(self.position, |frame| frame.position);
         let key = Key { position: self.position as u32, state, done };
         self.memo.remember(key, used, oldest_choice as u32)
+    }
+
+    /// Whether an operation in flight needs a value that nobody can make any more.
+    fn is_hopeless(&mut self) -> bool {
+        let now = self.plan.now(self.position);
+        let waiting = self.live.present.without(&self.config.done);
+        let mut waiting = waiting.ones().map(|slot| self.live.occupant(slot));
+        let hopeless = waiting.find(|operation| {
+            let needed = self.plan.operations[*operation as usize].effect.observes();
+            needed.is_some_and(|value| {
+                value != self.config.state
+                    && !self.plan.service.may_come(*operation, now)
+                    && !self.can_come_about(value)
+            })
+        });
+        let Some(hopeless) = hopeless else { return false };
+        self.blamed = self.later(self.blamed, hopeless);
+        true
+    }
+
+    /// Of two operations the one that completes later.
+    fn later(&self, one: u32, other: u32) -> u32 {
+        let complete = |operation: u32| self.plan.operations[operation as usize].complete;
+        if complete(one) < complete(other) { other } else { one }
+    }
+
+    /// Whether what waits or is open can make this value.
+    fn can_come_about(&self, value: ValueId) -> bool {
+        let makes = |effect: Effect| effect.produces() == Some(value);
+        let waiting = self.live.present.without(&self.live.observers).without(&self.config.done);
+        let mut waiting = waiting.ones().map(|slot| self.live.occupant(slot));
+        let mut classes = self.plan.classes.iter().zip(0..);
+        waiting.any(|operation| makes(self.plan.operations[operation as usize].effect))
+            || classes.any(|(members, class)| {
+                let left = self.live.offered(class) > self.config.used.count(class);
+                left && makes(members.effect)
+            })
     }
 
     fn branch(&mut self) {
@@ -274,9 +316,9 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         for slot in waiting.ones() {
             let operation = self.live.occupant(slot);
             let effect = self.plan.operations[operation as usize].effect;
-            if let Effect::Write(value) = effect
+            if let Effect::Write(_) = effect
                 && operation != except
-                && !self.plan.observed.matters(value, now)
+                && !self.plan.service.matters(operation, now)
             {
                 self.config.done.insert(slot);
                 self.order.push(operation);

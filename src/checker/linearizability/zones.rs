@@ -14,6 +14,7 @@ pub(super) mod order;
 
 use crate::checker::linearizability::chain;
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, ValueId};
+use crate::checker::linearizability::relevance::Observed;
 
 /// What the zones say.
 pub(super) enum Zones {
@@ -43,23 +44,25 @@ enum Refusal {
     Violated(ValueId),
 }
 
-/// Decides a register of different values. The open operations among them must be relevant.
-pub(super) fn check(operations: &[Operation], values: usize) -> Zones {
-    let clusters = match clusters(operations, values) {
-        Ok(clusters) => clusters,
-        Err(Refusal::Ambiguous) => return Zones::Ambiguous,
-        Err(Refusal::Violated(value)) => return violated(operations, values, &[value]),
-    };
-    match block::all(operations, &clusters) {
-        Err(value) => violated(operations, values, &[value]),
-        Ok(blocks) => match block::conflict(&blocks) {
-            Some((first, second)) => violated(operations, values, &[first, second]),
-            None => Zones::Linearizable,
+/// Decides a register of different values.
+pub(super) fn check(operations: &[Operation], values: usize, observed: &Observed) -> Zones {
+    let offending = match clusters(operations, values, observed) {
+        Ok(clusters) => match block::all(operations, &clusters).map(block::conflict) {
+            Ok(None) => return Zones::Linearizable,
+            Ok(Some((first, second))) => vec![first, second],
+            Err(value) => vec![value],
         },
-    }
+        Err(Refusal::Ambiguous) => return Zones::Ambiguous,
+        Err(Refusal::Violated(value)) => vec![value],
+    };
+    Zones::Violated(joined_with(operations, values, observed, &offending))
 }
 
-fn clusters(operations: &[Operation], values: usize) -> Result<Vec<Cluster>, Refusal> {
+fn clusters(
+    operations: &[Operation],
+    values: usize,
+    observed: &Observed,
+) -> Result<Vec<Cluster>, Refusal> {
     let unused = Cluster {
         producer: NOBODY,
         successor: NOBODY,
@@ -68,7 +71,8 @@ fn clusters(operations: &[Operation], values: usize) -> Result<Vec<Cluster>, Ref
     };
     let mut clusters = vec![unused; values];
     clusters[INITIAL as usize].producer = START;
-    for (position, operation) in operations.iter().enumerate() {
+    let relevant = || operations.iter().enumerate().filter(|(_, o)| observed.keeps(o));
+    for (position, operation) in relevant() {
         if let Effect::Differs(_) = operation.effect {
             return Err(Refusal::Ambiguous);
         }
@@ -90,11 +94,11 @@ fn clusters(operations: &[Operation], values: usize) -> Result<Vec<Cluster>, Ref
             cluster.last_read_invocation = cluster.last_read_invocation.max(operation.invoke);
         }
     }
-    let unmade = |operation: &Operation| {
+    let unmade = |(_, operation): (usize, &Operation)| {
         operation.effect.observes().filter(|value| clusters[*value as usize].producer == NOBODY)
     };
     // Only now is it known that every value is made at most once.
-    match operations.iter().find_map(unmade) {
+    match relevant().find_map(unmade) {
         Some(value) => Err(Refusal::Violated(value)),
         None => Ok(clusters),
     }
@@ -102,12 +106,18 @@ fn clusters(operations: &[Operation], values: usize) -> Result<Vec<Cluster>, Ref
 
 /// All operations on values that are joined with these by compare-and-sets; the others may be
 /// removed from any order without disturbing it.
-fn violated(operations: &[Operation], values: usize, offending: &[ValueId]) -> Zones {
-    let chains = chain::of_values(operations, values);
+fn joined_with(
+    operations: &[Operation],
+    values: usize,
+    observed: &Observed,
+    offending: &[ValueId],
+) -> Vec<Operation> {
+    let chains = chain::of_values(operations.iter().filter(|o| observed.keeps(o)), values);
     let roots: Vec<ValueId> = offending.iter().map(|value| chains[*value as usize]).collect();
     let touches = |operation: &&Operation| {
         let value = operation.effect.observes().or(operation.effect.produces());
-        value.is_some_and(|value| roots.contains(&chains[value as usize]))
+        observed.keeps(operation)
+            && value.is_some_and(|value| roots.contains(&chains[value as usize]))
     };
-    Zones::Violated(operations.iter().filter(touches).copied().collect())
+    operations.iter().filter(touches).copied().collect()
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::recorder::Recorder;
+use super::watching::Watching;
 use super::{Broken, Played, RunArguments, open_log};
 use crate::cli::exit;
 use crate::cluster::Cluster;
@@ -83,7 +84,8 @@ async fn play_in(
     say(&format!("run {}: starting {} nodes", spec.run, scenario.workload.nodes()));
     let cluster = up(engine, &spec, &say, interrupt).await.inspect_err(|_| progress.finish())?;
     settle(scenario, &cluster, &log);
-    let played = record(scenario, progress, interrupt, store, &cluster, log.clone()).await;
+    let played =
+        record(arguments, scenario, progress, interrupt, store, &cluster, log.clone()).await;
     let gone =
         if arguments.keep { leave(cluster).await } else { down(cluster, engine, &spec.run).await };
     let mut played = played.map_err(|broken| (broken, Keep::Logs))?;
@@ -155,6 +157,7 @@ async fn remove_all(engine: &Engine, run: &RunId) -> anyhow::Result<()> {
 }
 
 async fn record(
+    arguments: &RunArguments,
     scenario: &Scenario,
     progress: Progress,
     interrupt: &Interrupt,
@@ -162,7 +165,8 @@ async fn record(
     cluster: &DockerCluster,
     log: RunLog,
 ) -> Result<Played, Broken> {
-    let mut recorder = Recorder::new(store, scenario, progress, log.clone())?;
+    let watching = Watching::of(arguments, scenario)?;
+    let mut recorder = Recorder::new(store, scenario, progress, log.clone(), watching)?;
     let ran = play_scenario(scenario, cluster, &mut recorder, interrupt).await;
     let broken = recorder.finish();
     Ok(Played { history: ran.map_err(Broken::from)?.history, broken, log })

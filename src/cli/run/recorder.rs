@@ -1,6 +1,7 @@
 //! Where a run's events go: the history file, the ledger, the log, the progress line.
 
 use super::Broken;
+use super::watching::Watching;
 use crate::cluster::Applied;
 use crate::nemesis::{Deed, FaultRecord};
 use crate::op::{Event, Process};
@@ -9,6 +10,7 @@ use crate::run::Sink;
 use crate::run_log::RunLog;
 use crate::scenario::Scenario;
 use crate::store::{HistoryWriter, Ledger, Store, StoreError};
+use crate::watch::Violation;
 
 /// Records events to disk and shows them. The first failure to write is kept; the run goes on, since
 /// its faults must be healed first.
@@ -18,6 +20,7 @@ pub struct Recorder {
     progress: Progress,
     log: RunLog,
     error: Option<String>,
+    watching: Option<Watching>,
 }
 
 impl Recorder {
@@ -27,13 +30,14 @@ impl Recorder {
         scenario: &Scenario,
         progress: Progress,
         log: RunLog,
+        watching: Option<Watching>,
     ) -> Result<Recorder, Broken> {
         let open = || {
             store.write_file("scenario.yaml", scenario.to_yaml().as_bytes())?;
             Ok((store.history_writer()?, store.ledger()?))
         };
         let (writer, ledger) = open().map_err(|error: StoreError| Broken::infrastructure(error))?;
-        Ok(Recorder { writer, ledger, progress, log, error: None })
+        Ok(Recorder { writer, ledger, progress, log, error: None, watching })
     }
 
     /// Closes the files and ends the progress line; what could not be written, if anything.
@@ -76,6 +80,9 @@ impl Sink for Recorder {
             self.log.observe(event);
         }
         self.progress.observe(event);
+        if let Some(watching) = &mut self.watching {
+            watching.observe(event);
+        }
     }
 
     fn write_ahead(&mut self, event: &Event) {
@@ -90,5 +97,9 @@ impl Sink for Recorder {
     fn flush(&mut self) {
         let flushed = self.writer.flush();
         self.note(flushed);
+    }
+
+    fn violation(&mut self) -> Option<Violation> {
+        self.watching.as_mut()?.violation()
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use super::recorder::Recorder;
+use super::watching::Watching;
 use super::{Broken, Played, RunArguments, open_log};
 use crate::cluster::Role;
 use crate::play::play as play_scenario;
@@ -22,7 +23,7 @@ pub fn play(
 ) -> Result<(Store, Played), Broken> {
     let spec = spec(scenario)?;
     let store = arguments.store(scenario)?;
-    match play_in(scenario, spec, progress, interrupt, &store) {
+    match play_in(arguments, scenario, spec, progress, interrupt, &store) {
         Ok(played) => Ok((store, played)),
         Err(broken) => {
             store.abandon();
@@ -32,6 +33,7 @@ pub fn play(
 }
 
 fn play_in(
+    arguments: &RunArguments,
     scenario: &Scenario,
     spec: SimSpec,
     progress: Progress,
@@ -39,7 +41,8 @@ fn play_in(
     store: &Store,
 ) -> Result<Played, Broken> {
     let log = open_log(store, scenario)?;
-    let mut recorder = Recorder::new(store, scenario, progress, log.clone())?;
+    let watching = Watching::of(arguments, scenario)?;
+    let mut recorder = Recorder::new(store, scenario, progress, log.clone(), watching)?;
     let simulation = async {
         let cluster = SimCluster::up(spec).await?;
         Ok(play_scenario(scenario, &cluster, &mut recorder, interrupt).await?)

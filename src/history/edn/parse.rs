@@ -1,302 +1,395 @@
-//! A reader of EDN into JSON values, form by form.
+//! A parser of EDN onto a tape, form by form.
 //!
-//! Keywords and symbols become text, sets become arrays, tags are dropped. That loses what JSON lacks,
+//! Keywords and symbols become text, sets become lists, tags are dropped. That loses what JSON lacks,
 //! and op maps need none of it.
 
-use serde_json::{Map, Number, Value as Json};
+use super::super::duplicates::find_duplicate;
+use super::super::fault::{Fault, MOST_DEPTH};
+use super::super::number::{push_number, short_integer};
+use super::super::tape::{Node, Tape};
 
-use super::super::op_map::LineError;
-
-/// Forms within forms; deeper ones are refused rather than overflow the stack.
-const MOST_DEPTH: usize = 100;
-
-/// One form and the line, from 1, on which it begins.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Form {
-    pub line: u64,
-    pub json: Json,
+/// Appends the form that begins at `at`, and gives the place after it.
+pub fn parse(text: &str, at: usize, tape: &mut Tape) -> Result<usize, Fault> {
+    let mut parser = Parser { text, bytes: text.as_bytes(), at, tape };
+    parser.blanks(0)?;
+    parser.form(0)?;
+    Ok(parser.at)
 }
 
-/// The forms of a text. A text that is one vector or list counts as the forms in it.
-pub struct Forms<'a> {
+/// The place of what comes after white space, commas, comments and discarded forms.
+pub fn blanks(text: &str, at: usize) -> Result<usize, Fault> {
+    let mut parser = Parser { text, bytes: text.as_bytes(), at, tape: &mut Tape::default() };
+    parser.blanks(0)?;
+    Ok(parser.at)
+}
+
+#[cfg(test)]
+pub fn parsed(text: &str) -> Tape {
+    let mut tape = Tape::default();
+    parse(text, 0, &mut tape).expect(text);
+    tape
+}
+
+/// White space, as far as it is one byte, and commas.
+const BLANKS: [bool; 256] = table(b" ,\t\n\r\x0b\x0c");
+
+/// What ends a number, keyword or symbol.
+const DELIMITERS: [bool; 256] = table(b" ,\t\n\r\x0b\x0c[](){}\";\\");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut place = 0;
+    while place < bytes.len() {
+        table[bytes[place] as usize] = true;
+        place += 1;
+    }
+    table
+}
+
+struct Parser<'a> {
     text: &'a str,
+    bytes: &'a [u8],
     at: usize,
-    line: u64,
-    /// The end of the outermost vector or list, where there is one.
-    close: Option<char>,
-    failed: bool,
+    tape: &'a mut Tape,
 }
 
-impl<'a> Forms<'a> {
-    pub fn new(text: &'a str) -> Forms<'a> {
-        let mut forms = Forms { text, at: 0, line: 1, close: None, failed: false };
-        if forms.blanks(0).is_ok() {
-            forms.close = match forms.peek() {
-                Some('[') => Some(']'),
-                Some('(') => Some(')'),
-                _ => None,
-            };
-        }
-        if forms.close.is_some() {
-            forms.bump();
-        }
-        forms
+impl<'a> Parser<'a> {
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
     }
 
-    /// The line that is being read, for errors.
-    pub fn line(&self) -> u64 {
-        self.line
-    }
-
-    /// Reads one form from the start of a text and gives the rest, untouched.
-    pub fn first(text: &'a str) -> Result<(Json, &'a str), LineError> {
-        let mut forms = Forms { text, at: 0, line: 1, close: None, failed: false };
-        forms.blanks(0)?;
-        let json = forms.form(0)?;
-        Ok((json, &text[forms.at..]))
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.text[self.at..].chars().next()
-    }
-
-    fn bump(&mut self) -> Option<char> {
-        let taken = self.peek()?;
-        self.at += taken.len_utf8();
-        self.line += u64::from(taken == '\n');
-        Some(taken)
-    }
-
-    fn wrong<T>(&self, why: impl Into<String>) -> Result<T, LineError> {
-        Err(LineError::NotEdn(why.into()))
-    }
-
-    /// Skips white space, commas, comments and discarded forms.
-    fn blanks(&mut self, depth: usize) -> Result<(), LineError> {
-        if depth > MOST_DEPTH {
-            return self.too_deep();
-        }
+    #[inline]
+    fn blanks(&mut self, depth: usize) -> Result<(), Fault> {
         while let Some(next) = self.peek() {
-            if next.is_whitespace() || next == ',' || next == '\u{feff}' {
-                self.bump();
-            } else if next == ';' {
-                while self.peek().is_some_and(|next| next != '\n') {
-                    self.bump();
-                }
-            } else if self.text[self.at..].starts_with("#_") {
-                self.at += 2;
-                self.spaced_form(depth)?;
-            } else {
+            if BLANKS[usize::from(next)] {
+                self.at += 1;
+            } else if !matches!(next, b';' | b'#' | 128..) || !self.rare_blank(next, depth)? {
                 break;
             }
         }
         Ok(())
     }
 
-    fn form(&mut self, depth: usize) -> Result<Json, LineError> {
+    /// Passes a comment, a discarded form or a blank of another script, if there is one.
+    fn rare_blank(&mut self, next: u8, depth: usize) -> Result<bool, Fault> {
+        match next {
+            b';' => {
+                let rest = self.bytes[self.at..].iter();
+                self.at += rest.take_while(|byte| **byte != b'\n').count();
+            }
+            b'#' if self.bytes.get(self.at + 1) == Some(&b'_') => self.discarded(2, depth)?,
+            _ => match self.text[self.at..].chars().next() {
+                Some(blank) if blank.is_whitespace() || blank == '\u{feff}' => {
+                    self.at += blank.len_utf8();
+                }
+                _ => return Ok(false),
+            },
+        }
+        Ok(true)
+    }
+
+    fn form(&mut self, depth: usize) -> Result<(), Fault> {
         if depth > MOST_DEPTH {
-            return self.too_deep();
+            return Fault::too_deep(self.at);
         }
         match self.peek() {
-            None => self.wrong("the text ends within a form"),
-            Some('{') => self.map(depth),
-            Some('[') => self.items(']', depth).map(Json::Array),
-            Some('(') => self.items(')', depth).map(Json::Array),
-            Some('"') => self.string().map(Json::String),
-            Some('\\') => self.character().map(Json::String),
-            Some('#') => self.dispatch(depth),
-            Some('^') => {
-                self.bump();
+            Some(b':') => self.keyword(),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b'{') => self.map(depth),
+            Some(b'[') => self.items(b']', depth),
+            Some(b'(') => self.items(b')', depth),
+            Some(b'"') => self.string(),
+            Some(b'\\') => self.character(),
+            Some(b'#') => self.dispatch(depth),
+            Some(b'^') => {
                 // Metadata, then what it is about.
-                self.spaced_form(depth)?;
+                self.discarded(1, depth)?;
                 self.spaced_form(depth)
             }
-            Some(close @ (']' | ')' | '}')) => self.wrong(format!("`{close}` closes nothing")),
-            Some(_) => Ok(atom(self.token())),
+            Some(close @ (b']' | b')' | b'}')) => {
+                Fault::wrong(self.at, format!("`{}` closes nothing", char::from(close)))
+            }
+            Some(_) => self.atom(),
+            None => Fault::ends(self.at, "the text ends within a form"),
         }
     }
 
-    fn spaced_form(&mut self, depth: usize) -> Result<Json, LineError> {
+    /// Passes the form behind a mark of this length, which says to read over it.
+    fn discarded(&mut self, length: usize, depth: usize) -> Result<(), Fault> {
+        self.at += length;
+        let mut aside = Tape::default();
+        let mut parser =
+            Parser { text: self.text, bytes: self.bytes, at: self.at, tape: &mut aside };
+        parser.spaced_form(depth)?;
+        self.at = parser.at;
+        Ok(())
+    }
+
+    fn spaced_form(&mut self, depth: usize) -> Result<(), Fault> {
+        if depth > MOST_DEPTH {
+            return Fault::too_deep(self.at);
+        }
         self.blanks(depth + 1)?;
         self.form(depth + 1)
     }
 
-    fn too_deep<T>(&self) -> Result<T, LineError> {
-        self.wrong(format!("more than {MOST_DEPTH} forms within each other"))
-    }
-
-    /// The forms up to the closing bracket; the opening one is next.
-    fn items(&mut self, close: char, depth: usize) -> Result<Vec<Json>, LineError> {
-        let begun = self.line;
-        self.bump();
-        let mut items = Vec::new();
+    /// The forms up to the closing bracket; the opening one is next. Gives how many there are.
+    fn forms(&mut self, close: u8, depth: usize) -> Result<usize, Fault> {
+        let begun = self.at;
+        self.at += 1;
+        let mut count = 0;
         loop {
             self.blanks(depth)?;
             match self.peek() {
                 Some(next) if next == close => {
-                    self.bump();
-                    return Ok(items);
+                    self.at += 1;
+                    return Ok(count);
                 }
-                None => return self.wrong(format!("`{close}` is missing for line {begun}")),
-                Some(_) => items.push(self.form(depth + 1)?),
+                Some(_) => self.form(depth + 1)?,
+                None => {
+                    let (close, open) = (char::from(close), char::from(self.bytes[begun]));
+                    return Fault::ends(begun, format!("`{close}` is missing for this `{open}`"));
+                }
             }
+            count += 1;
         }
     }
 
-    fn map(&mut self, depth: usize) -> Result<Json, LineError> {
-        let items = self.items('}', depth)?;
-        if items.len() % 2 != 0 {
-            return self.wrong("a map with a key that has no value");
+    fn items(&mut self, close: u8, depth: usize) -> Result<(), Fault> {
+        let list = self.tape.open();
+        let count = self.forms(close, depth)?;
+        self.tape.close_list(list, count);
+        Ok(())
+    }
+
+    fn map(&mut self, depth: usize) -> Result<(), Fault> {
+        let (begun, map) = (self.at, self.tape.open());
+        let count = self.forms(b'}', depth)?;
+        if count % 2 != 0 {
+            return Fault::wrong(begun, "a map with a key that has no value");
         }
-        let mut map = Map::new();
-        let mut items = items.into_iter();
-        while let (Some(key), Some(value)) = (items.next(), items.next()) {
-            let key = match key {
-                Json::String(key) => key,
-                other => other.to_string(),
-            };
-            map.insert(key, value);
-        }
-        Ok(Json::Object(map))
+        self.tape.close_map(map, count / 2);
+        find_duplicate(self.tape.at(map), begun)
     }
 
     /// What begins with `#`: a set, a pattern, a symbolic number, or a tag before a form.
-    fn dispatch(&mut self, depth: usize) -> Result<Json, LineError> {
-        self.bump();
+    fn dispatch(&mut self, depth: usize) -> Result<(), Fault> {
+        let begun = self.at;
+        self.at += 1;
         match self.peek() {
-            Some('{') => self.items('}', depth).map(Json::Array),
-            Some('"') => self.string().map(Json::String),
-            Some('#') => {
-                self.bump();
-                Ok(Json::String(self.token().into()))
+            Some(b'{') => self.items(b'}', depth),
+            Some(b'"') => self.string(),
+            Some(b'#') => {
+                self.at += 1;
+                let token = self.token();
+                self.tape.push_text(token);
+                Ok(())
             }
-            Some('(') | None => self.wrong("`#` stands before nothing that data may hold"),
+            Some(b'(') => Fault::wrong(begun, "`#(` is code, which data does not hold"),
             Some(_) => {
-                self.token();
-                self.spaced_form(depth)
+                let tag = self.token();
+                let form = self.tape.end();
+                self.spaced_form(depth)?;
+                if tag.starts_with("jepsen.independent") {
+                    self.tape.mark_tuple(form);
+                }
+                Ok(())
             }
+            None => Fault::ends(begun, "`#` stands before nothing"),
         }
     }
 
-    fn string(&mut self) -> Result<String, LineError> {
-        self.bump();
-        let mut text = String::new();
-        loop {
-            match self.bump() {
-                None => return self.wrong("a string has no end"),
-                Some('"') => return Ok(text),
-                Some('\\') => text.push(self.escape()?),
-                Some(plain) => text.push(plain),
-            }
+    /// The quote is next.
+    fn string(&mut self) -> Result<(), Fault> {
+        let begun = self.at;
+        self.at += 1;
+        let plain = self.plain();
+        if self.peek() == Some(b'"') {
+            self.at += 1;
+            self.tape.push_text(plain);
+            return Ok(());
         }
+        let text = self.tape.text_start();
+        self.tape.add_text(plain);
+        while let Some(next) = self.peek() {
+            self.at += 1;
+            if next == b'"' {
+                self.tape.end_text(text);
+                return Ok(());
+            }
+            self.escape(begun)?;
+            let plain = self.plain();
+            self.tape.add_text(plain);
+        }
+        Fault::ends(begun, "a string has no end")
     }
 
-    fn escape(&mut self) -> Result<char, LineError> {
-        match self.bump() {
-            Some('n') => Ok('\n'),
-            Some('t') => Ok('\t'),
-            Some('r') => Ok('\r'),
-            Some('b') => Ok('\u{8}'),
-            Some('f') => Ok('\u{c}'),
-            Some('u') => self.code_unit(),
-            Some(plain) => Ok(plain),
-            None => self.wrong("a string has no end"),
-        }
+    /// What stands for itself.
+    fn plain(&mut self) -> &'a str {
+        let start = self.at;
+        let is_plain = |byte: &&u8| **byte != b'"' && **byte != b'\\';
+        self.at += self.bytes[start..].iter().take_while(is_plain).count();
+        &self.text[start..self.at]
+    }
+
+    /// What follows a backslash in a string.
+    fn escape(&mut self, begun: usize) -> Result<(), Fault> {
+        let Some(next) = self.text[self.at..].chars().next() else {
+            return Fault::ends(begun, "a string has no end");
+        };
+        self.at += next.len_utf8();
+        let stands_for = match next {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'u' => self.code_unit(begun)?,
+            plain => plain,
+        };
+        self.tape.add_char(stands_for);
+        Ok(())
     }
 
     /// `XXXX` of `\uXXXX`. Halves of surrogate pairs have no character of their own.
-    fn code_unit(&mut self) -> Result<char, LineError> {
-        let rest = &self.text[self.at..];
-        let code = rest.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        match code {
-            Some(code) => {
-                self.at += 4;
-                Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
-            }
-            None => self.wrong("expected four hex digits after `\\u`"),
-        }
+    fn code_unit(&mut self, begun: usize) -> Result<char, Fault> {
+        let Some(digits) = self.bytes.get(self.at..self.at + 4) else {
+            return Fault::ends(begun, "a string has no end");
+        };
+        let digit = |code: u32, byte: &u8| Some(code << 4 | char::from(*byte).to_digit(16)?);
+        let Some(code) = digits.iter().try_fold(0, digit) else {
+            return Fault::wrong(self.at, "expected four hex digits after `\\u`");
+        };
+        self.at += 4;
+        Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    fn character(&mut self) -> Result<String, LineError> {
-        self.bump();
-        let Some(first) = self.bump() else { return self.wrong("`\\` stands before nothing") };
-        let rest = self.token();
-        Ok(match (first, rest) {
-            (first, "") => first.into(),
-            ('n', "ewline") => "\n".into(),
-            ('s', "pace") => " ".into(),
-            ('t', "ab") => "\t".into(),
-            ('r', "eturn") => "\r".into(),
-            (first, rest) => format!("{first}{rest}"),
-        })
+    fn character(&mut self) -> Result<(), Fault> {
+        let begun = self.at;
+        self.at += 1;
+        let Some(first) = self.text[self.at..].chars().next() else {
+            return Fault::ends(begun, "`\\` stands before nothing");
+        };
+        let start = self.at;
+        self.at += first.len_utf8();
+        self.token();
+        self.tape.push_text(match &self.text[start..self.at] {
+            "newline" => "\n",
+            "space" => " ",
+            "tab" => "\t",
+            "return" => "\r",
+            other => other,
+        });
+        Ok(())
     }
 
     /// Everything up to a delimiter.
     fn token(&mut self) -> &'a str {
-        let rest = &self.text[self.at..];
-        let is_delimiter = |c: char| c.is_whitespace() || "[](){}\",;\\".contains(c);
-        let length = rest.find(is_delimiter).unwrap_or(rest.len());
-        self.at += length;
-        &rest[..length]
+        let start = self.at;
+        let in_token = |byte: &&u8| !DELIMITERS[usize::from(**byte)];
+        self.at += self.bytes[start..].iter().take_while(in_token).count();
+        &self.text[start..self.at]
     }
 
-    fn next_form(&mut self) -> Result<Option<Form>, LineError> {
-        self.blanks(0)?;
-        match (self.peek(), self.close) {
-            (None, None) => Ok(None),
-            (None, Some(close)) => self.wrong(format!("the last `{close}` is missing")),
-            (Some(next), Some(close)) if next == close => {
-                self.bump();
-                self.close = None;
-                self.next_form()
-            }
-            (Some(_), _) => {
-                let line = self.line;
-                Ok(Some(Form { line, json: self.form(0)? }))
+    fn keyword(&mut self) -> Result<(), Fault> {
+        self.at += 1;
+        let token = self.token();
+        self.tape.push_text(token);
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), Fault> {
+        if let Some((value, end)) = short_integer(self.bytes, self.at)
+            && self.bytes.get(end).is_some_and(|next| DELIMITERS[usize::from(*next)])
+        {
+            self.at = end;
+            self.tape.push(Node::Int(value));
+            return Ok(());
+        }
+        self.atom()
+    }
+
+    fn atom(&mut self) -> Result<(), Fault> {
+        let token = self.token();
+        match token {
+            "nil" => self.tape.push(Node::Nil),
+            "true" => self.tape.push(Node::Bool(true)),
+            "false" => self.tape.push(Node::Bool(false)),
+            _ => {
+                // `N` and `M` mark big numbers, which mostly are not big.
+                let plain = token.strip_suffix(['N', 'M']).unwrap_or(token);
+                if !push_number(self.tape, plain.strip_prefix('+').unwrap_or(plain)) {
+                    self.tape.push_text(token);
+                }
             }
         }
+        Ok(())
     }
-}
-
-impl Iterator for Forms<'_> {
-    type Item = Result<Form, LineError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
-        let next = self.next_form();
-        self.failed = next.is_err();
-        next.transpose()
-    }
-}
-
-/// A keyword, symbol or number.
-fn atom(token: &str) -> Json {
-    match token {
-        "nil" => Json::Null,
-        "true" => Json::Bool(true),
-        "false" => Json::Bool(false),
-        _ => match token.strip_prefix(':') {
-            Some(keyword) => Json::String(keyword.into()),
-            None => number(token).unwrap_or_else(|| Json::String(token.into())),
-        },
-    }
-}
-
-fn number(token: &str) -> Option<Json> {
-    let digits = token.trim_start_matches(['+', '-']);
-    if !digits.starts_with(|first: char| first.is_ascii_digit()) {
-        return None;
-    }
-    // `N` and `M` mark big numbers, which mostly are not big.
-    let plain = token.trim_end_matches(['N', 'M']);
-    let plain = plain.strip_prefix('+').unwrap_or(plain);
-    let integer = plain.parse::<i64>().map(Number::from).ok();
-    let integer = integer.or_else(|| plain.parse::<u64>().map(Number::from).ok());
-    let number = integer.or_else(|| plain.parse::<f64>().ok().and_then(Number::from_f64));
-    number.map(Json::Number)
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_kinds_of_forms_become_what_json_has() {
+        for (edn, expected) in [
+            ("{:type :ok, :value [1 -2 nil]}", r#"{"type":"ok","value":[1,-2,null]}"#),
+            ("(\n:a ; nothing\n #_ {:a 1} :b)", r#"["a","b"]"#),
+            ("[#{1 2} {0 100} {[1 2] {}}]", r#"[[1,2],{"0":100},{"[1,2]":{}}]"#),
+            ("#jepsen.history.Op{:index 3}", r#"{"index":3}"#),
+            ("#object[a.B 0x12 \"a.B@12\"]", r#"["a.B","0x12","a.B@12"]"#),
+            (r##"[#inst "2026-01-01" #"a.*"]"##, r#"["2026-01-01","a.*"]"#),
+            (r#"["a\"b\n\u00e9\\" \a \newline \( \é]"#, r#"["a\"b\né\\","a","\n","(","é"]"#),
+            (
+                "[1.5 2N 3M +4 1/2 ##NaN 1e3 -0.5 -x -]",
+                r#"[1.5,2,3,4,"1/2","NaN",1000.0,-0.5,"-x","-"]"#,
+            ),
+            ("^{:doc 1} {:a/b true} sym", r#"{"a/b":true}"#),
+            ("{:a #_ #_ 1 2 3}", r#"{"a":3}"#),
+            (
+                "[18446744073709551615 99999999999999999999N]",
+                r#"[18446744073709551615,"99999999999999999999"]"#,
+            ),
+            ("[12\r\n13\t14]", "[12,13,14]"),
+        ] {
+            assert_eq!(parsed(edn).root().to_json().to_string(), expected, "{edn}");
+        }
+    }
+
+    #[test]
+    fn bad_forms_are_named_with_their_place() {
+        for (edn, at, why, ends) in [
+            ("[{:a", 1, "`}` is missing for this `{`", true),
+            ("[1", 0, "`]` is missing for this `[`", true),
+            ("{:a}", 0, "a key that has no value", false),
+            ("}", 0, "`}` closes nothing", false),
+            ("[1)", 2, "`)` closes nothing", false),
+            (" \"a", 1, "a string has no end", true),
+            ("\"a\\", 0, "a string has no end", true),
+            ("\"\\u12", 0, "a string has no end", true),
+            ("\"\\u12xx\"", 3, "four hex digits", false),
+            ("#", 0, "`#` stands before nothing", true),
+            ("#(inc)", 0, "`#(` is code", false),
+            ("\\", 0, "`\\` stands before nothing", true),
+            ("^", 1, "the text ends within a form", true),
+            ("{:a 1 :a 2}", 0, "key \"a\" twice in one map", false),
+        ] {
+            let fault = parse(edn, 0, &mut Tape::default()).expect_err(edn);
+            assert!(fault.why.contains(why), "{edn}: {fault:?}");
+            assert_eq!((fault.at, fault.ends), (at, ends), "{edn}: {fault:?}");
+        }
+        for deep in ["[", "#_", "^", "#a ", "{:a "] {
+            let fault = parse(&deep.repeat(100_000), 0, &mut Tape::default()).expect_err(deep);
+            assert!(fault.why.contains("more than 100"), "{deep}: {fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_tuple_of_a_key_and_its_value_is_known_by_its_tag() {
+        let tape = parsed("{:value #jepsen.independent/Tuple [7 [1 2]]}");
+        assert!(tape.root().inner().next().is_tuple());
+        assert!(!parsed("{:value [7 [1 2]]}").root().inner().next().is_tuple());
+    }
+}

@@ -1,9 +1,13 @@
 //! All forms of a history lead to the same events, and what is wrong with one is named.
 
+mod recorded;
+
 use expect_test::{Expect, expect};
 
 use super::super::{FrameEncoder, parse_line, write_edn, write_line, write_text};
 use super::*;
+
+use crate::op::{Key, Value};
 
 const LINES: [&str; 6] = [
     r#"{"index":0,"time":10,"type":"invoke","process":0,"node":"n1","f":"cas","key":7,"value":[1,2]}"#,
@@ -123,7 +127,6 @@ fn what_is_no_history_is_named_with_what_is() {
         (&b""[..], "an empty file"),
         (b" \n", "nothing but blanks"),
         (b"\x7fELF\x01", "binary data"),
-        (b"{:a \xff}", "bytes that are no UTF-8 text"),
     ] {
         let error = read(bytes, "h.edn").expect_err(found).to_string();
         assert!(error.starts_with("h.edn: not a history: expected `history.jsonl.zst`"), "{error}");
@@ -136,55 +139,63 @@ fn errors_name_the_file_and_line_and_field() {
     check_error(
         b"once upon a time\n",
         expect![[r#"
-        h.edn:
-        line 1:
-        not an operation:
-        expected process, type, f and value, separated by tabs, found once upon a time"#]],
+            h.edn:
+            line 1, column 1:
+            not an operation:
+            expected process, type, f and value, separated by tabs, found once upon a time"#]],
     );
     let broken = [LINES[0], r#"{"type":"ok","process":"x","f":"read"}"#, ""].join("\n");
     check_error(
         broken.as_bytes(),
         expect![[r#"
-        h.edn:
-        line 2:
-        field `process`:
-        expected a number or "nemesis", found "x""#]],
+            h.edn:
+            line 2, column 14:
+            field `process`:
+            expected a number or "nemesis", found "x""#]],
     );
     let cut = [LINES[0], &LINES[1][..20], LINES[2], ""].join("\n");
     check_error(
         cut.as_bytes(),
         expect![[r#"
-        h.edn:
-        line 2:
-        not JSON:
-        EOF while parsing an object at column 20"#]],
+            h.edn:
+            line 2, column 21:
+            not JSON:
+            the line ends within a map"#]],
     );
     let lost = [LINES[0], r#"{"type":"ok","f":"read"}"#, ""].join("\n");
     check_error(
         lost.as_bytes(),
         expect![[r#"
-        h.edn:
-        line 2:
-        field `process`:
-        expected a number or "nemesis", found nothing"#]],
+            h.edn:
+            line 2, column 1:
+            field `process`:
+            expected a number or "nemesis", found nothing"#]],
     );
     let edn = b"[{:type :ok, :process 1, :f :read}\n {:type :okay,\n :process 1}]";
     check_error(
         edn,
         expect![[r#"
-        h.edn:
-        line 2:
-        field `type`:
-        expected invoke, ok, fail or info, found "okay""#]],
+            h.edn:
+            line 2, column 3:
+            field `type`:
+            expected invoke, ok, fail or info, found "okay""#]],
     );
-    let edn = b"[{:type :ok, :process 1, :f :read}\n {:type :ok,\n :process";
+    check_error(
+        b"[{:type :ok, :process 1, :f :read}\n {:type :ok,\n \xff",
+        expect![[r#"
+            h.edn:
+            line 3, column 2:
+            not text:
+            expected UTF-8, found other bytes"#]],
+    );
+    let edn = b"[{:type :ok, :process 1, :f :read}\n {:type :ok,\n :process]";
     check_error(
         edn,
         expect![[r#"
-        h.edn:
-        line 3:
-        not EDN:
-        `}` is missing for line 2"#]],
+            h.edn:
+            line 3, column 10:
+            not EDN:
+            `]` closes nothing"#]],
     );
     let events = events();
     let mut bytes = packed(&[&events[..2], &events[2..]]);

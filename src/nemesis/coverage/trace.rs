@@ -54,6 +54,7 @@ impl Trace {
             | FaultRecord::View { .. }
             | FaultRecord::Dropped { .. }
             | FaultRecord::Interrupted { .. }
+            | FaultRecord::Violation { .. }
             | FaultRecord::Triggered { .. }
             | FaultRecord::Verified { .. }
             | FaultRecord::Harness { .. } => {}

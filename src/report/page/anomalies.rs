@@ -56,7 +56,7 @@ fn anomaly(
 }
 
 /// Key, nodes, time, and the faults that were in force.
-fn place(digest: &Digest, anomaly: &Anomaly) -> String {
+pub(super) fn place(digest: &Digest, anomaly: &Anomaly) -> String {
     let mut parts = Vec::new();
     if let Some(key) = &anomaly.key {
         parts.push(format!("key {key}"));
@@ -79,7 +79,7 @@ fn place(digest: &Digest, anomaly: &Anomaly) -> String {
     parts.join(" · ")
 }
 
-fn picture(number: usize, anomaly: &Anomaly, timeline: &Timeline) -> Markup {
+pub(super) fn picture(number: usize, anomaly: &Anomaly, timeline: &Timeline) -> Markup {
     let name = format!("timeline-{number}");
     let title = format!("Timeline of anomaly {number}: {}", anomaly.kind);
     html! {
@@ -99,7 +99,7 @@ fn picture(number: usize, anomaly: &Anomaly, timeline: &Timeline) -> Markup {
     }
 }
 
-fn table(digest: &Digest, timeline: &Timeline) -> Markup {
+pub(super) fn table(digest: &Digest, timeline: &Timeline) -> Markup {
     html! {
         (scroll_box("The operations of the counterexample", html! {
             table.proof {

@@ -16,7 +16,7 @@ pub(super) fn checkers(page: &Page) -> Markup {
     }
 }
 
-fn one(finding: &Finding) -> Markup {
+pub(super) fn one(finding: &Finding) -> Markup {
     html! {
         div.checker {
             h3 {

@@ -52,7 +52,7 @@ fn verdict(results: &Results) -> Markup {
 }
 
 /// The same meaning as the colour, for those who do not see it.
-fn icon(tone: Tone) -> Markup {
+pub(super) fn icon(tone: Tone) -> Markup {
     let path = match tone {
         Tone::Good => "M12 25l8 8 16-18",
         Tone::Bad => "M15 15l18 18M33 15l-18 18",

@@ -37,19 +37,23 @@ pub(super) fn untried<const WORDS: usize>(
     let wanted = plan.operations[target as usize].effect;
     let now = plan.now(position);
     let mut ranked = Ranked::default();
-    let mut any_hides = false;
-    for slot in live.present.without(&live.observers).without(&config.done).ones() {
-        let operation = live.occupant(slot);
+    let slots = live.present.without(&live.observers).without(&config.done);
+    let waiting: Vec<u32> = slots.ones().map(|slot| live.occupant(slot)).collect();
+    for (slot, &operation) in slots.ones().zip(&waiting) {
         let effect = plan.operations[operation as usize].effect;
         let Some(result) = effect.apply(config.state) else { continue };
+        if has_urgent_twin(plan, &waiting, operation) {
+            continue;
+        }
         if operation == target {
             ranked.itself = Some(slot as u32);
+        } else if !plan.service.matters(operation, now) && matches!(effect, Effect::Write(_)) {
+            // It hides behind whatever is written next.
+            continue;
         } else if enables(wanted, result) {
             ranked.enabling.push(slot as u32);
-        } else if plan.observed.matters(result, now) || matches!(effect, Effect::Cas { .. }) {
-            ranked.others.push(slot as u32);
         } else {
-            any_hides = true;
+            ranked.others.push(slot as u32);
         }
     }
     for (class, members) in plan.classes.iter().enumerate() {
@@ -58,8 +62,13 @@ pub(super) fn untried<const WORDS: usize>(
             continue;
         }
         let Some(result) = members.effect.apply(config.state) else { continue };
-        // Writing what is there already only serves to hide what waits to be hidden.
-        if !plan.observed.matters(result, now) || (result == config.state && !any_hides) {
+        // What need not happen only happens for somebody who observes it next.
+        if !observed_next(plan, live, config, result) {
+            continue;
+        }
+        // What must happen anyway goes before what may.
+        let is_twin = |member: &u32| has_urgent_twin(plan, &waiting, *member);
+        if members.members.first().is_some_and(is_twin) {
             continue;
         }
         let rank = match enables(wanted, result) {
@@ -73,6 +82,33 @@ pub(super) fn untried<const WORDS: usize>(
     untried.extend(ranked.enabling.into_iter().rev());
     untried.extend(ranked.itself);
     untried
+}
+
+/// Whether something in flight, or an open compare-and-set, may observe this value right away.
+fn observed_next<const WORDS: usize>(
+    plan: &Plan,
+    live: &Live<WORDS>,
+    config: &Config<WORDS>,
+    value: ValueId,
+) -> bool {
+    let observes = |effect: Effect| match effect {
+        Effect::Differs(other) => other != value,
+        effect => effect.observes() == Some(value),
+    };
+    let mut waiting = live.present.without(&config.done).ones().map(|slot| live.occupant(slot));
+    waiting.any(|operation| observes(plan.operations[operation as usize].effect))
+        || plan.classes.iter().any(|class| observes(class.effect))
+}
+
+/// Whether another operation that waits has the same effect and completes earlier.
+///
+/// Wherever this one stands in an order and the other later, they can change places.
+fn has_urgent_twin(plan: &Plan, waiting: &[u32], operation: u32) -> bool {
+    let Some(kin) = plan.kin(operation) else { return false };
+    let complete = |operation: u32| plan.operations[operation as usize].complete;
+    let is_more_urgent =
+        |other: &u32| plan.kin(*other) == Some(kin) && complete(*other) < complete(operation);
+    waiting.iter().any(is_more_urgent)
 }
 
 /// Whether the operation can happen once the register holds this value, and depends on it.

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::service::Service;
 use crate::checker::linearizability::operation::{Effect, Operation, ValueId};
 use crate::checker::linearizability::relevance::Observed;
 
@@ -30,8 +31,14 @@ pub(super) struct Plan<'a> {
     steps: Vec<Step>,
     /// By operation: its slot while in flight, or its class if it is open.
     places: Vec<u32>,
+    /// By operation: the number of its effect where others share it, else `ALONE`.
+    kin: Vec<u32>,
+    pub service: Service,
     sightings: FxHashMap<ValueId, Sightings>,
 }
+
+/// The kin of an operation whose effect no other has.
+const ALONE: u32 = u32::MAX;
 
 /// Who may observe a value that open operations can make.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +57,8 @@ impl<'a> Plan<'a> {
             slots: 0,
             steps: steps(operations),
             places: vec![0; operations.len()],
+            kin: kin(operations),
+            service: Service::of(operations, values),
             sightings: FxHashMap::default(),
         };
         plan.place();
@@ -102,6 +111,11 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// The group of operations, two at least, that have this one's effect.
+    pub fn kin(&self, operation: u32) -> Option<u32> {
+        Some(self.kin[operation as usize]).filter(|kin| *kin != ALONE)
+    }
+
     /// Whether so many open operations of the class are as good as any number: a use that nobody
     /// observes is a waste, and there are no more who could observe one.
     pub fn is_plenty(&self, class: u32, left: u32, now: u32) -> bool {
@@ -137,6 +151,23 @@ impl<'a> Plan<'a> {
     pub fn now(&self, position: usize) -> u32 {
         self.operations[self.steps[position].operation as usize].complete
     }
+}
+
+fn kin(operations: &[Operation]) -> Vec<u32> {
+    let mut groups: FxHashMap<Effect, u32> = FxHashMap::default();
+    let mut sizes: Vec<u32> = Vec::new();
+    let mut kin = vec![ALONE; operations.len()];
+    for (operation, kin) in operations.iter().zip(&mut kin) {
+        if operation.effect.produces().is_some() {
+            *kin = *groups.entry(operation.effect).or_insert(sizes.len() as u32);
+            sizes.resize(groups.len(), 0);
+            sizes[*kin as usize] += 1;
+        }
+    }
+    for kin in kin.iter_mut().filter(|kin| **kin != ALONE && sizes[**kin as usize] == 1) {
+        *kin = ALONE;
+    }
+    kin
 }
 
 fn steps(operations: &[Operation]) -> Vec<Step> {

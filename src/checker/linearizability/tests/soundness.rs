@@ -6,7 +6,7 @@ use super::*;
 use crate::checker::linearizability::certificate::replay;
 use crate::checker::linearizability::decide::{decide, until, weakened};
 use crate::checker::linearizability::operation::Operation;
-use crate::checker::linearizability::relevance::relevant;
+use crate::checker::linearizability::relevance::{Observed, relevant};
 use crate::checker::linearizability::search::{Searched, search};
 use crate::checker::linearizability::shrink::{Shrunk, moves, shrink};
 use crate::checker::linearizability::zones::{Zones, check, order};
@@ -66,6 +66,7 @@ fn every_algorithm_agrees_with_the_oracle_on_small_histories() {
             seen.invalid += 1;
         }
         compare_search(&register, expected, &told);
+        compare_evident(&register, expected, &told);
         if compare_zones(&register, expected, &told) {
             seen.by_zones += 1;
         } else {
@@ -98,10 +99,19 @@ fn compare_search(register: &Register, expected: bool, told: &impl Fn() -> Strin
     }
 }
 
+fn compare_evident(register: &Register, expected: bool, told: &impl Fn() -> String) {
+    let Some(evident) = evident::find(&register.operations, register.values) else { return };
+    assert!(!expected, "plainly wrong, but is not: {}", told());
+    assert!(!has_order(&until(&register.operations, evident.seen.complete)), "{}", told());
+    if let Some(proof) = evident.proof {
+        assert!(!has_order(&proof), "{proof:?} is no proof: {}", told());
+    }
+}
+
 /// Whether the zones had an answer.
 fn compare_zones(register: &Register, expected: bool, told: &impl Fn() -> String) -> bool {
     let operations = relevant(&register.operations, register.values);
-    match check(&operations, register.values) {
+    match check(&operations, register.values, &Observed::of(&operations, register.values)) {
         Zones::Ambiguous => return false,
         Zones::Linearizable => {
             assert!(expected, "zones accepted: {}", told());

@@ -80,11 +80,11 @@ fn walk(
 }
 
 /// Two blocks that must precede each other, named by their values; the pair that shows first.
-pub(super) fn conflict(blocks: &[Block]) -> Option<(ValueId, ValueId)> {
+pub(super) fn conflict(blocks: Vec<Block>) -> Option<(ValueId, ValueId)> {
     // Spread blocks must be open as a whole: from the earliest completion to the latest invocation
     // nothing else fits. Tight ones only need some moment outside those stretches.
     let (mut spread, tight): (Vec<Block>, Vec<Block>) =
-        blocks.iter().partition(|block| block.earliest_completion < block.latest_invocation);
+        blocks.into_iter().partition(|block| block.earliest_completion < block.latest_invocation);
     spread.sort_unstable_by_key(|block| block.earliest_completion);
     let overlapping = spread.windows(2).filter_map(|pair| match pair {
         [one, other] if other.earliest_completion < one.latest_invocation => Some((*one, *other)),

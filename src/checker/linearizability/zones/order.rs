@@ -7,7 +7,7 @@ pub(in crate::checker::linearizability) fn of(
     operations: &[Operation],
     values: usize,
 ) -> Option<Vec<u32>> {
-    let clusters = clusters(operations, values).ok()?;
+    let clusters = clusters(operations, values, &Observed::of(operations, values)).ok()?;
     let mut blocks = block::all(operations, &clusters).ok()?;
     let mut reads: Vec<Vec<u32>> = vec![Vec::new(); values];
     for (position, operation) in operations.iter().enumerate() {

@@ -1,0 +1,87 @@
+//! Porcupine's own histories, of etcd and of a key-value store: each read in its own form by both.
+
+use std::path::Path;
+
+use super::table::Table;
+use super::tools::{Taken, Tools};
+
+/// How many times less CPU time all of them together are to take.
+const TIMES: f64 = 20.0;
+
+/// What both took of all files of a family.
+#[derive(Default)]
+struct Sum {
+    files: usize,
+    ours_ms: f64,
+    theirs_ms: f64,
+    /// Files on which porcupine was faster.
+    slower: Vec<String>,
+    undecided: Vec<String>,
+    contradicted: Vec<String>,
+}
+
+pub fn measure(tools: &Tools, table: &mut Table) {
+    let Some(folder) = std::env::var_os("STORMGLASS_HISTORIES") else {
+        println!("recorded histories: not run, STORMGLASS_HISTORIES names no folder");
+        return;
+    };
+    let folder = Path::new(&folder);
+    let manifest = std::fs::read_to_string(folder.join("manifest.json")).expect("a manifest");
+    let entries: Vec<serde_json::Value> = serde_json::from_str(&manifest).expect("a list");
+    let mut all = Sum::default();
+    for family in ["etcd", "kv"] {
+        for entry in entries.iter().filter(|entry| entry["family"] == family) {
+            let text = |field: &str| entry[field].as_str().expect("a text").to_owned();
+            let ours = tools.ours(
+                &folder.join(text("path")),
+                &text("model"),
+                &entry["options"].to_string(),
+            );
+            let theirs = tools.porcupine(&folder.join(text("raw")), family);
+            all.add(&text("path"), &ours, &theirs);
+        }
+    }
+    all.tell(table);
+}
+
+impl Sum {
+    fn add(&mut self, path: &str, ours: &Taken, theirs: &Taken) {
+        self.files += 1;
+        self.ours_ms += ours.check_ms;
+        self.theirs_ms += theirs.check_ms;
+        if ours.check_ms > theirs.check_ms {
+            let both = format!("{path} ({:.3} and {:.3} ms)", ours.check_ms, theirs.check_ms);
+            self.slower.push(both);
+        }
+        match (ours.is_decided(), theirs.is_decided()) {
+            (false, true) => self.undecided.push(path.to_owned()),
+            (true, true) if ours.verdict != theirs.verdict => {
+                self.contradicted.push(path.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn tell(&self, table: &mut Table) {
+        let Sum { files, ours_ms, theirs_ms, .. } = self;
+        let ratio = theirs_ms / ours_ms;
+        println!(
+            "{files} recorded histories, etcd and kv: {ours_ms:.1} CPU ms with explanations, \
+             porcupine {theirs_ms:.1}, {ratio:.0}x"
+        );
+        let mut misses: Vec<String> = Vec::new();
+        if ratio < TIMES {
+            misses.push(format!("less than {TIMES}x"));
+        }
+        for (what, paths) in [
+            ("slower than porcupine", &self.slower),
+            ("undecided", &self.undecided),
+            ("another verdict", &self.contradicted),
+        ] {
+            if !paths.is_empty() {
+                misses.push(format!("{what}: {}", paths.join(", ")));
+            }
+        }
+        table.judge("recorded histories", &misses);
+    }
+}

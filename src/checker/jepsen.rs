@@ -1,0 +1,126 @@
+//! The checkers that users of Jepsen expect, each a model by name.
+//!
+//! All take in one event after the other and keep only what may still matter; a violation that
+//! nothing later can undo is told at once. What Jepsen defines is judged as Jepsen judges it: the
+//! anomalies bear its names.
+
+mod adya;
+mod bank;
+mod causal;
+mod counter;
+mod dirty_read;
+mod elements;
+mod graph;
+mod long_fork;
+mod monotonic;
+mod parts;
+mod precedence;
+mod sequential;
+mod session;
+mod set;
+mod set_full;
+mod streaming;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod total_queue;
+mod unique_ids;
+mod unordered_queue;
+
+use crate::checker::ModelKind;
+
+pub const ADYA_G2: ModelKind = ModelKind {
+    name: "adya-g2",
+    what: "insert [key [a b]]: of two inserts that each look for the other, one succeeds",
+    checkers: streaming::checkers::<adya::AdyaG2>,
+};
+
+pub const BANK: ModelKind = ModelKind {
+    name: "bank",
+    what: "read {account balance ...}, transfer: every read sums to the same total, and no balance is negative",
+    checkers: bank::checkers,
+};
+
+pub const CAUSAL: ModelKind = ModelKind {
+    name: "causal",
+    what: "read-init, write of 1, 2, ..., read: each step of a key sees the one before",
+    checkers: streaming::checkers::<causal::Causal>,
+};
+
+pub const CAUSAL_REVERSE: ModelKind = ModelKind {
+    name: "causal-reverse",
+    what: "write, read [value ...]: who sees a write sees every write that had completed before it began",
+    checkers: streaming::checkers::<precedence::CausalReverse>,
+};
+
+pub const COMMENTS: ModelKind = ModelKind {
+    name: "comments",
+    what: "write, read [value ...]: who sees a write sees every write that had completed before it began",
+    checkers: streaming::checkers::<precedence::Comments>,
+};
+
+pub const COUNTER: ModelKind = ModelKind {
+    name: "counter",
+    what: "add, read: every read is within what the adds so far can have made of the counter",
+    checkers: streaming::checkers::<counter::Counter>,
+};
+
+pub const DIRTY_READ: ModelKind = ModelKind {
+    name: "dirty-read",
+    what: "write, read, strong-read [value ...]: what was written or read is in every strong read",
+    checkers: streaming::checkers::<dirty_read::DirtyRead>,
+};
+
+pub const LONG_FORK: ModelKind = ModelKind {
+    name: "long-fork",
+    what: "[w k v], [r k v] ...: no two reads of the same keys saw writes in opposite orders",
+    checkers: streaming::checkers::<long_fork::LongFork>,
+};
+
+pub const MONOTONIC: ModelKind = ModelKind {
+    name: "monotonic",
+    what: "any answer of a number or {key number ...}: numbers only grow, in one order for all",
+    checkers: streaming::checkers::<monotonic::Monotonic>,
+};
+
+pub const SEQUENTIAL: ModelKind = ModelKind {
+    name: "sequential",
+    what: "add, read [key [last .. first]]: who sees one process's later insert sees its earlier ones",
+    checkers: streaming::checkers::<sequential::Sequential>,
+};
+
+pub const SESSION: ModelKind = ModelKind {
+    name: "session",
+    what: "read, write, txn, values unique: read your writes, monotonic reads and writes, writes follow reads",
+    checkers: streaming::checkers::<session::Session>,
+};
+
+pub const SET: ModelKind = ModelKind {
+    name: "set",
+    what: "add, read: the last read has every element that was added, and none that was not",
+    checkers: streaming::checkers::<set::Set>,
+};
+
+pub const SET_FULL: ModelKind = ModelKind {
+    name: "set-full",
+    what: "add, read: no element vanishes for good; --consistency linearizable: nor for a while",
+    checkers: set_full::checkers,
+};
+
+pub const TOTAL_QUEUE: ModelKind = ModelKind {
+    name: "total-queue",
+    what: "enqueue, dequeue, drain: what went in comes out, and nothing else does",
+    checkers: streaming::checkers::<total_queue::TotalQueue>,
+};
+
+pub const UNIQUE_IDS: ModelKind = ModelKind {
+    name: "unique-ids",
+    what: "generate: every id is handed out once",
+    checkers: streaming::checkers::<unique_ids::UniqueIds>,
+};
+
+pub const UNORDERED_QUEUE: ModelKind = ModelKind {
+    name: "queue",
+    what: "enqueue, dequeue: what comes out was put in, in whatever order (Jepsen's `queue`)",
+    checkers: streaming::checkers::<unordered_queue::UnorderedQueue>,
+};

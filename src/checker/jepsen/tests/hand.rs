@@ -1,0 +1,4 @@
+//! Minimal good, bad and unknown histories of each model.
+
+mod elle_cli;
+mod jepsen;

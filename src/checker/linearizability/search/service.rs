@@ -1,0 +1,95 @@
+//! Which write can serve which observer: what no write between them forbids. O(n log n).
+//!
+//! A write that can serve nobody any more may hide behind the next write, and an observer that
+//! nobody can serve any more makes a search turn back.
+
+use crate::checker::linearizability::operation::{Effect, NEVER, Operation, ValueId};
+
+pub(super) struct Service {
+    /// By operation: the last completion of an observer that it can serve, 0 for nobody.
+    useful_until: Vec<u32>,
+    /// By operation: the last invocation, before it completes, of one that can make what it observes.
+    last_source: Vec<u32>,
+}
+
+/// Moments of operations by value, ascending by the first, the second the latest so far.
+struct ByValue(Vec<Vec<(u32, u32)>>);
+
+impl ByValue {
+    fn of(
+        operations: &[Operation],
+        values: usize,
+        value: impl Fn(Effect) -> Option<ValueId>,
+    ) -> ByValue {
+        let mut lists: Vec<Vec<(u32, u32)>> = vec![Vec::new(); values];
+        for operation in operations {
+            let Some(value) = value(operation.effect) else { continue };
+            let list = &mut lists[value as usize];
+            let latest = list.last().map_or(0, |(_, latest)| *latest);
+            list.push((operation.invoke, operation.complete.max(latest)));
+        }
+        ByValue(lists)
+    }
+
+    /// The last of those invoked before this moment, and the latest completion among them.
+    fn before(&self, value: ValueId, moment: u32) -> Option<(u32, u32)> {
+        let list = &self.0[value as usize];
+        let count = list.partition_point(|(invoke, _)| *invoke < moment);
+        Some(list[count.checked_sub(1)?])
+    }
+}
+
+impl Service {
+    /// Of operations in order of invocation.
+    pub fn of(operations: &[Operation], values: usize) -> Service {
+        let observers = ByValue::of(operations, values, Effect::observes);
+        let makers = ByValue::of(operations, values, Effect::produces);
+        let next = NextChanges::of(operations);
+        // Evidence of difference is met by every other value, so anybody may serve it.
+        let any = operations.iter().any(|o| matches!(o.effect, Effect::Differs(_)));
+        let useful_until = operations.iter().map(|operation| {
+            let Some(value) = operation.effect.produces() else { return 0 };
+            let served = observers.before(value, next.done_after(operation.complete));
+            let last = served.map_or(0, |(_, latest)| latest);
+            if any { NEVER } else { last }
+        });
+        let last_source = operations.iter().map(|operation| {
+            let observed = operation.effect.observes();
+            let source = observed.and_then(|value| makers.before(value, operation.complete));
+            source.map_or(0, |(invoke, _)| invoke)
+        });
+        Service { useful_until: useful_until.collect(), last_source: last_source.collect() }
+    }
+
+    /// Whether what the operation makes may still be observed at or after `now`.
+    pub fn matters(&self, operation: u32, now: u32) -> bool {
+        self.useful_until[operation as usize] >= now
+    }
+
+    /// Whether something yet to be invoked may serve this operation.
+    pub fn may_come(&self, operation: u32, now: u32) -> bool {
+        self.last_source[operation as usize] > now
+    }
+}
+
+/// Certain changes: invocations ascending, each with the earliest completion from it on.
+struct NextChanges(Vec<(u32, u32)>);
+
+impl NextChanges {
+    fn of(operations: &[Operation]) -> NextChanges {
+        let changes = operations.iter().filter(|o| !o.is_open() && o.effect.produces().is_some());
+        let mut next: Vec<(u32, u32)> = changes.map(|o| (o.invoke, o.complete)).collect();
+        let mut earliest = NEVER;
+        for (_, complete) in next.iter_mut().rev() {
+            earliest = earliest.min(*complete);
+            *complete = earliest;
+        }
+        NextChanges(next)
+    }
+
+    /// The moment at which a change that was invoked after `moment` is surely over.
+    fn done_after(&self, moment: u32) -> u32 {
+        let place = self.0.partition_point(|(invoke, _)| *invoke <= moment);
+        self.0.get(place).map_or(NEVER, |(_, complete)| *complete)
+    }
+}

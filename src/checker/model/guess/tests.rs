@@ -1,0 +1,59 @@
+//! Small histories and the models that they can be of.
+
+use super::rules::candidates;
+use super::*;
+use crate::history::{Datum, parse_line};
+
+fn shape(ops: &[(&str, &str, &str)]) -> Shape {
+    let mut shape = Shape::default();
+    for (position, (kind, f, value)) in ops.iter().enumerate() {
+        let line = format!(r#"{{"type":"{kind}","process":0,"f":"{f}","value":{value}}}"#);
+        let event = parse_line(&line, position as u64).expect(&line);
+        shape.observe(&event, Datum::Value(&event.value));
+    }
+    shape
+}
+
+fn check(ops: &[(&str, &str, &str)], expected: &[&str]) {
+    assert_eq!(candidates(&shape(ops)), expected, "{ops:?}");
+}
+
+#[test]
+fn names_and_shapes_tell_the_model() {
+    check(&[("ok", "read", "1"), ("ok", "write", "1")], &["register"]);
+    check(&[("ok", "read", "null"), ("fail", "cas", "[1,2]")], &["cas-register"]);
+    check(&[("ok", "read", "[1,2]"), ("ok", "write", "1")], &["comments"]);
+    check(&[("ok", "txn", r#"[["append",1,2],["r",1,[2]]]"#)], &["list-append"]);
+    check(&[("ok", "txn", r#"[["r",1,[2]]]"#)], &["list-append"]);
+    check(&[("ok", "txn", r#"[["w",1,2],["r",1,null]]"#)], &["rw-register"]);
+    check(&[("ok", "txn", r#"[["write","x",2],["read","y",1]]"#)], &["multi-register"]);
+    check(&[("ok", "get", r#""a""#), ("ok", "append", r#""b""#)], &["kv"]);
+    check(&[("ok", "add", "1"), ("ok", "read", "3")], &["counter"]);
+    check(&[("ok", "read", r#"{"0":10}"#), ("ok", "transfer", r#"{"from":0}"#)], &["bank"]);
+    check(&[("ok", "generate", "7")], &["unique-ids"]);
+    check(&[("ok", "enqueue", "7"), ("ok", "drain", "[7]")], &["total-queue"]);
+    check(&[("ok", "txn", r#"[["send",0,[1,2]],["poll",{"0":[[1,2]]}]]"#)], &["kafka"]);
+}
+
+#[test]
+fn what_fits_several_models_or_none_is_said() {
+    check(&[("ok", "add", "1"), ("ok", "read", "[1]")], &["set", "set-full"]);
+    check(&[("ok", "enqueue", "7"), ("ok", "dequeue", "7")], &["queue", "total-queue"]);
+    check(&[("ok", "read", "1"), ("ok", "frobnicate", "1")], &[]);
+    check(&[("info", "frobnicate", "1")], &[]);
+    check(&[], &[]);
+    let odd = shape(&[("ok", "read", "1"), ("ok", "frobnicate", "1")]);
+    let guess = guess(&odd);
+    assert!(guess.candidates.is_empty());
+    assert_eq!(guess.why, "its operations are frobnicate, read");
+}
+
+#[test]
+fn keys_in_values_are_seen_by_a_read_that_asks_for_one() {
+    let keyed = [("invoke", "read", "[1,null]"), ("ok", "read", "[1,5]"), ("ok", "write", "[1,2]")];
+    assert!(shape(&keyed).has_keys_in_values());
+    // The pair of a compare-and-set is none.
+    assert!(!shape(&[("invoke", "cas", "[1,2]")]).has_keys_in_values());
+    assert!(!shape(&[("invoke", "read", "[1,null]"), ("ok", "read", "5")]).has_keys_in_values());
+    assert!(!shape(&[("invoke", "read", "null")]).has_keys_in_values());
+}

@@ -1,0 +1,18 @@
+//! Histories of transactions, judged by their dependencies as Elle does (Kingsbury and Alvaro, "Elle: Inferring
+//! Isolation Anomalies from Experimental Observations", VLDB 2020).
+//!
+//! A table takes the transactions in, an inference says who depends on whom and why, and what is common
+//! to all inferences finds the cycles, names them, and tells which consistency models they rule out.
+
+mod consistency;
+mod cycles;
+mod explain;
+mod graph;
+mod judgement;
+mod list_append;
+mod rw_register;
+mod table;
+mod weak;
+
+pub use list_append::LIST_APPEND;
+pub use rw_register::RW_REGISTER;

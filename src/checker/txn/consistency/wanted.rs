@@ -1,0 +1,59 @@
+//! What is asked of a history.
+
+use super::{IMPLIED, PROSCRIBED, backward, canonical_model, directly_proscribed};
+use crate::checker::ModelOptions;
+use crate::checker::txn::consistency::Orders;
+
+/// The anomalies that make a history invalid. Others may be found, and say what else it does not satisfy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// What it is to satisfy, for people.
+    pub what: String,
+    prohibited: Vec<&'static str>,
+}
+
+impl Wanted {
+    /// What the models rule out and the anomalies named, with all that implies them; by default what strict
+    /// serializability rules out.
+    pub fn new(options: &ModelOptions) -> Result<Wanted, String> {
+        let models = options.consistency_models.iter().map(|name| canonical_model(name));
+        let mut models = models.collect::<Result<Vec<_>, _>>()?;
+        let anomalies = options.anomalies.iter().map(|name| known_anomaly(name));
+        let anomalies = anomalies.collect::<Result<Vec<_>, _>>()?;
+        if models.is_empty() && anomalies.is_empty() {
+            models.push("strict-serializable");
+        }
+        let mut what = models.join(", ");
+        for anomaly in &anomalies {
+            what += if what.is_empty() { "no " } else { ", no " };
+            what += anomaly;
+        }
+        let direct = directly_proscribed(models).into_iter().chain(anomalies);
+        Ok(Wanted { what, prohibited: backward(IMPLIED, direct) })
+    }
+
+    pub fn prohibits(&self, anomaly: &str) -> bool {
+        self.prohibited.contains(&anomaly)
+    }
+
+    /// Real-time order holds process order, so that one of the two is enough.
+    pub fn orders(&self) -> Orders {
+        let some = |suffix: &str| self.prohibited.iter().any(|anomaly| anomaly.ends_with(suffix));
+        let realtime = some("-realtime");
+        Orders { realtime, process: !realtime && some("-process") }
+    }
+}
+
+fn known_anomaly(name: &str) -> Result<&'static str, String> {
+    let heads = IMPLIED.iter().map(|(anomaly, _)| *anomaly);
+    let tails =
+        IMPLIED.iter().chain(PROSCRIBED).flat_map(|(_, anomalies)| anomalies.iter().copied());
+    let mut known: Vec<&str> = heads.chain(tails).collect();
+    known.sort_unstable();
+    known.dedup();
+    known
+        .iter()
+        .copied()
+        .find(|anomaly| *anomaly == name)
+        .ok_or_else(|| format!("unknown anomaly `{name}`: expected one of {}", known.join(", ")))
+}

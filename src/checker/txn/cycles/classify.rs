@@ -1,0 +1,363 @@
+//! Which kinds of cycles a component has.
+
+use super::names::{Class, Tag, name};
+use super::part::Part;
+use super::search::Search;
+use super::view::{Apart, Plain};
+use super::{Cycle, CycleStep, Cycles};
+use crate::checker::Budget;
+use crate::checker::txn::consistency::implied_by;
+use crate::checker::txn::graph::{Components, Successors, components, rel};
+
+/// How many cycles of a kind are told of one component.
+const TOLD: usize = 4;
+
+/// In how many places the shortest cycle is looked for before the shortest so far is told.
+const TRIED: usize = 32;
+
+/// From how many nodes on a component is worth telling a cycle of, though a worse kind implies its own.
+const LARGE: usize = 64;
+
+/// How many nodes may be visited to count anti-dependencies once a cycle was found.
+const COUNTING: u64 = 20_000_000;
+
+/// Searches one component.
+pub struct Classifier<'a> {
+    part: &'a Part,
+    cycles: &'a mut Cycles,
+    exhausted: &'a dyn Fn() -> bool,
+    /// The names that need not be looked for any more.
+    implied: Vec<&'static str>,
+}
+
+impl<'a> Classifier<'a> {
+    pub fn new(part: &'a Part, cycles: &'a mut Cycles, budget: &'a Budget) -> Classifier<'a> {
+        Classifier { part, cycles, exhausted: budget.exhausted, implied: Vec::new() }
+    }
+
+    pub fn classify(mut self) {
+        let all = self.part.all;
+        let mut order = 0;
+        for (tag, needs) in
+            [(Tag::Plain, 0), (Tag::Process, rel::PROCESS), (Tag::Realtime, rel::REALTIME)]
+        {
+            if needs == 0 || all & needs != 0 {
+                order |= needs;
+                self.search(tag, order);
+            }
+        }
+        if self.part.len() > LARGE {
+            self.in_a_row(order);
+        }
+    }
+
+    /// Every kind with this tag; each is looked for only where nothing found before implies it, and so
+    /// what is found is of that kind and of no worse one.
+    fn search(&mut self, tag: Tag, order: u8) {
+        self.dependencies(Class::G0, tag, rel::WW | order);
+        self.dependencies(Class::G1c, tag, rel::WW | rel::WR | order);
+        if self.part.all & rel::RW == 0 {
+            return;
+        }
+        let mask = rel::WW | rel::WR | order;
+        let apart = Apart { part: self.part, mask };
+        if self.is_open(Class::Single, tag) || self.is_open(Class::Nonadjacent, tag) {
+            let found = components(&apart);
+            let mut closing = self.part.anti_dependencies().collect::<Vec<_>>();
+            closing.retain(|(from, to)| found.same(from << 1, to << 1 | 1));
+            if !closing.is_empty() {
+                self.single(tag, mask, &closing);
+                self.nonadjacent(tag, &apart, &found, &closing);
+            }
+        }
+        self.several(tag, mask | rel::RW | rel::PASS);
+    }
+
+    fn is_open(&self, class: Class, tag: Tag) -> bool {
+        !self.implied.contains(&name(class, tag))
+    }
+
+    /// `G0` and `G1c`: components of the dependencies alone.
+    fn dependencies(&mut self, class: Class, tag: Tag, mask: u8) {
+        if !self.is_open(class, tag) || self.part.all & mask == 0 {
+            return;
+        }
+        let view = Plain::new(self.part, mask);
+        let found = components(&view);
+        if !found.any_cycle() {
+            return;
+        }
+        let mut search = Search::new(self.part.len(), self.exhausted);
+        for members in cyclic_members(&found) {
+            let around = members.iter().map(|node| (*node, *node, false));
+            let ways = shortest(&mut search, &view, around, |from, node| found.same(from, node));
+            for way in ways.into_iter().take(1) {
+                let steps = self.steps(&way, mask, 0);
+                self.tell(class, tag, steps);
+            }
+        }
+        let count = found.sizes.iter().filter(|size| **size > 1).count();
+        self.found(class, tag, count as u64);
+    }
+
+    /// `G-single`: an anti-dependency, and a way back by dependencies. All that do so are counted.
+    fn single(&mut self, tag: Tag, mask: u8, closing: &[(u32, u32)]) {
+        if !self.is_open(Class::Single, tag) {
+            return;
+        }
+        let view = Plain::new(self.part, mask | rel::PASS);
+        let found = components(&view);
+        let place = |node: u32| found.of[node as usize];
+        let mut search = Search::new(self.part.len(), self.exhausted);
+        let (mut count, mut best) = (0, Shortest::default());
+        for (from, to) in closing {
+            // An edge never leads to a component of a higher number.
+            if place(*to) < place(*from) {
+                continue;
+            }
+            if search.reach(&view, (*to, *from), |node| place(node) >= place(*from)) {
+                count += 1;
+                best.offer(search.way(), *from);
+            }
+            if search.gave_up || (count > 0 && search.work > COUNTING) {
+                break;
+            }
+        }
+        if search.gave_up && count == 0 {
+            self.give_up(Class::Single, tag);
+        }
+        if count > 0 {
+            if search.gave_up || search.work > COUNTING {
+                self.cycles.more.push(name(Class::Single, tag));
+            }
+            for way in best.ways {
+                let steps = self.steps(&way, mask, rel::RW);
+                self.tell(Class::Single, tag, steps);
+            }
+            self.found(Class::Single, tag, count);
+        }
+    }
+
+    /// `G-nonadjacent`: a way around on which no two anti-dependencies follow each other.
+    fn nonadjacent(&mut self, tag: Tag, view: &Apart, found: &Components, closing: &[(u32, u32)]) {
+        if !self.is_open(Class::Nonadjacent, tag) {
+            return;
+        }
+        let mut search = Search::new(view.nodes(), self.exhausted);
+        let around = spread(closing).map(|(from, to)| (to << 1 | 1, from << 1, true));
+        let ways = shortest(&mut search, view, around, |from, node| found.same(from, node));
+        let mut told = 0;
+        for way in ways {
+            let way: Vec<u32> = way.iter().map(|node| node >> 1).collect();
+            let steps = without_repetition(self.steps(&way, view.mask, rel::RW));
+            if steps.iter().filter(|step| step.kind == rel::RW).count() > 1 {
+                self.tell(Class::Nonadjacent, tag, steps);
+                told += 1;
+            }
+        }
+        if told > 0 {
+            self.found(Class::Nonadjacent, tag, 1);
+        } else if search.gave_up {
+            self.give_up(Class::Nonadjacent, tag);
+        }
+    }
+
+    /// `G2`: any cycle with an anti-dependency.
+    fn several(&mut self, tag: Tag, mask: u8) {
+        if !self.is_open(Class::G2, tag) {
+            return;
+        }
+        let view = Plain::new(self.part, mask);
+        let found = components(&view);
+        let mut closing: Vec<(u32, u32)> = self.part.anti_dependencies().collect();
+        closing.retain(|(from, to)| found.same(*from, *to));
+        if closing.is_empty() {
+            return;
+        }
+        let mut search = Search::new(self.part.len(), self.exhausted);
+        let around = spread(&closing).map(|(from, to)| (to, from, true));
+        let ways = shortest(&mut search, &view, around, |from, node| found.same(from, node));
+        if ways.is_empty() {
+            self.give_up(Class::G2, tag);
+            return;
+        }
+        for way in ways {
+            let steps = self.steps(&way, mask & !(rel::RW | rel::PASS), rel::RW);
+            self.tell(Class::G2, tag, steps);
+        }
+        self.found(Class::G2, tag, 1);
+    }
+
+    /// `G2` where worse was found: two anti-dependencies in a row, and a way back past their middle.
+    fn in_a_row(&mut self, order: u8) {
+        let mask = rel::WW | rel::WR | order;
+        let view = Plain::new(self.part, mask | rel::RW | rel::PASS);
+        let mut search = Search::new(self.part.len(), self.exhausted);
+        let all: Vec<(u32, u32)> = self.part.anti_dependencies().collect();
+        let mut best: Option<Vec<CycleStep>> = None;
+        for (from, middle) in spread(&all) {
+            let to = self.part.targets_by(middle, rel::RW).find(|to| *to != from);
+            let Some(to) = to.filter(|_| self.part.is_txn(middle)) else { continue };
+            if search.reach(&view, (to, from), |node| node != middle) {
+                let mut way = search.way();
+                way.extend([from, middle]);
+                let mut steps = self.steps(&way, mask, rel::RW);
+                let number = self.part.nodes[middle as usize];
+                steps
+                    .iter_mut()
+                    .filter(|step| step.to == number)
+                    .for_each(|step| step.kind = rel::RW);
+                best = best.filter(|best| best.len() <= steps.len()).or(Some(steps));
+            }
+        }
+        let Some(steps) = best else { return };
+        let has = |kind: u8| steps.iter().any(|step| step.kind == kind);
+        let tag = match (has(rel::REALTIME), has(rel::PROCESS)) {
+            (true, _) => Tag::Realtime,
+            (false, true) => Tag::Process,
+            (false, false) => Tag::Plain,
+        };
+        if !self.cycles.counts.contains_key(name(Class::G2, tag)) {
+            self.tell(Class::G2, tag, steps);
+            self.found(Class::G2, tag, 1);
+        }
+    }
+
+    fn tell(&mut self, class: Class, tag: Tag, steps: Vec<CycleStep>) {
+        self.cycles.told.push(Cycle { name: name(class, tag), steps });
+    }
+
+    fn found(&mut self, class: Class, tag: Tag, count: u64) {
+        let name = name(class, tag);
+        *self.cycles.counts.entry(name).or_default() += count;
+        self.implied.extend(implied_by(name));
+    }
+
+    fn give_up(&mut self, class: Class, tag: Tag) {
+        let what = name(class, tag);
+        let size = self.part.nodes.iter().filter(|node| **node < self.part.txns).count();
+        let why =
+            format!("the time ended before it was known whether {size} transactions show {what}");
+        self.cycles.undecided.get_or_insert(why);
+    }
+
+    /// A way around as steps between transactions. Edges in `mask` are taken before anti-dependencies, but
+    /// `closing`, if not 0, is by what the last node leads to the first.
+    fn steps(&self, way: &[u32], mask: u8, closing: u8) -> Vec<CycleStep> {
+        let mut steps: Vec<CycleStep> = Vec::new();
+        let Some(first) = way.iter().position(|node| self.part.is_txn(*node)) else { return steps };
+        let (mut from, mut kind) = (way[first], 0);
+        for offset in 0..way.len() {
+            let at = (first + offset) % way.len();
+            let node = way[at];
+            let next = way[(first + offset + 1) % way.len()];
+            if self.part.is_txn(node) {
+                let all = self.part.kind(node, next);
+                let usable = if all & mask != 0 { all & mask } else { all };
+                (from, kind) = (node, usable & usable.wrapping_neg());
+                if closing != 0 && at + 1 == way.len() {
+                    kind = closing;
+                }
+            }
+            if self.part.is_txn(next) {
+                let number = |node: u32| self.part.nodes[node as usize];
+                steps.push(CycleStep { from: number(from), to: number(next), kind });
+            }
+        }
+        steps
+    }
+}
+
+/// The shortest ways seen so far.
+#[derive(Default)]
+struct Shortest {
+    ways: Vec<Vec<u32>>,
+}
+
+impl Shortest {
+    /// A way, and the node where it ends, which closes it.
+    fn offer(&mut self, mut way: Vec<u32>, end: u32) {
+        way.push(end);
+        self.offer_closed(way);
+    }
+
+    fn offer_closed(&mut self, way: Vec<u32>) {
+        let place = self.ways.partition_point(|other| other.len() <= way.len());
+        if place < TOLD {
+            self.ways.insert(place, way);
+            self.ways.truncate(TOLD);
+        }
+    }
+}
+
+/// The shortest of the ways between these pairs. `true`: the end is not the start, and belongs to the way.
+fn shortest<G: Successors>(
+    search: &mut Search,
+    graph: &G,
+    pairs: impl Iterator<Item = (u32, u32, bool)>,
+    allowed: impl Fn(u32, u32) -> bool,
+) -> Vec<Vec<u32>> {
+    let mut best = Shortest::default();
+    for (from, to, apart) in pairs.take(TRIED) {
+        if search.reach(graph, (from, to), |node| allowed(from, node)) {
+            if apart {
+                best.offer(search.way(), to);
+            } else {
+                best.offer_closed(search.way());
+            }
+        }
+        if search.gave_up {
+            break;
+        }
+    }
+    best.ways
+}
+
+/// As many as are tried, from all over the list.
+fn spread(pairs: &[(u32, u32)]) -> impl Iterator<Item = (u32, u32)> {
+    pairs.iter().step_by((pairs.len() / TRIED).max(1)).copied()
+}
+
+/// The members of some components with cycles, smallest first.
+fn cyclic_members(found: &Components) -> Vec<Vec<u32>> {
+    let mut cyclic: Vec<u32> =
+        (0..found.sizes.len() as u32).filter(|number| found.sizes[*number as usize] > 1).collect();
+    cyclic.sort_by_key(|number| found.sizes[*number as usize]);
+    cyclic.truncate(TOLD);
+    let mut members = vec![Vec::new(); cyclic.len()];
+    for node in 0..found.of.len() as u32 {
+        let number = found.of[node as usize];
+        if let Some(at) = cyclic.iter().position(|other| *other == number) {
+            members[at].push(node);
+        }
+    }
+    members
+}
+
+/// Cuts a way around where it comes by a transaction twice; what stays keeps anti-dependencies apart.
+fn without_repetition(mut steps: Vec<CycleStep>) -> Vec<CycleStep> {
+    while let Some((start, end)) = repetition(&steps) {
+        let inner = steps[start..end].to_vec();
+        if are_apart(&inner) {
+            steps = inner;
+        } else {
+            steps.drain(start..end);
+        }
+    }
+    steps
+}
+
+/// Two steps from the same transaction, the closest ones.
+fn repetition(steps: &[CycleStep]) -> Option<(usize, usize)> {
+    for end in 0..steps.len() {
+        if let Some(start) = steps[..end].iter().rposition(|step| step.from == steps[end].from) {
+            return Some((start, end));
+        }
+    }
+    None
+}
+
+fn are_apart(steps: &[CycleStep]) -> bool {
+    let next = steps.iter().cycle().skip(1);
+    !steps.iter().zip(next).any(|(one, other)| one.kind == rel::RW && other.kind == rel::RW)
+}

@@ -1,0 +1,96 @@
+//! Anomalies into a finding: what was asked for decides the verdict, what was found the consistency.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::checker::txn::consistency::{Wanted, ruled_out};
+use crate::checker::txn::cycles::{Cycle, Cycles};
+use crate::checker::{Anomaly, Finding, Verdict};
+
+/// How many anomalies of a kind are told; the others are counted.
+pub const TOLD: u64 = 20;
+
+/// What an inference and a search have found so far.
+#[derive(Debug, Default)]
+pub struct Judgement {
+    anomalies: Vec<Anomaly>,
+    counts: IndexMap<&'static str, u64, FxBuildHasher>,
+    /// The kinds of which there may be more than were counted.
+    more: Vec<&'static str>,
+    doubts: Vec<String>,
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Judgement {
+    /// Counts an anomaly, and keeps it if there are not many of its kind yet.
+    pub fn tell(&mut self, kind: &'static str, anomaly: impl FnOnce() -> Anomaly) {
+        let count = self.counts.entry(kind).or_default();
+        *count += 1;
+        if *count <= TOLD {
+            self.anomalies.push(anomaly());
+        }
+    }
+
+    /// Counts anomalies of which nothing is told.
+    pub fn count(&mut self, kind: &'static str, more: u64) {
+        *self.counts.entry(kind).or_default() += more;
+    }
+
+    /// Takes in what a search for cycles has found; `told` puts one in words.
+    pub fn take_cycles(&mut self, cycles: Cycles, told: impl Fn(&Cycle) -> Anomaly) {
+        for cycle in &cycles.told {
+            self.tell(cycle.name, || told(cycle));
+        }
+        for (kind, count) in cycles.counts {
+            let counted = self.counts.entry(kind).or_default();
+            *counted = (*counted).max(count);
+        }
+        self.more = cycles.more;
+        if let Some(why) = cycles.undecided {
+            self.doubt(why);
+        }
+    }
+
+    /// Something that keeps a history in which nothing was found from being valid.
+    pub fn doubt(&mut self, why: impl Into<String>) {
+        self.doubts.push(why.into());
+    }
+
+    pub fn found(&self, kind: &str) -> bool {
+        self.counts.contains_key(kind)
+    }
+
+    /// The verdict; `what` says in a few words what was judged: `12 transactions on 3 keys`.
+    pub fn into_finding(self, name: &str, wanted: &Wanted, what: &str) -> Finding {
+        let (told, other): (Vec<_>, Vec<_>) =
+            self.counts.iter().partition(|(kind, _)| wanted.prohibits(kind));
+        let list = |kinds: &[(&&'static str, &u64)]| {
+            let more =
+                |kind: &'static str| if self.more.contains(&kind) { "at least " } else { "" };
+            let text =
+                |(kind, count): &(&&'static str, &u64)| format!("{}{count} {kind}", more(kind));
+            kinds.iter().map(text).collect::<Vec<String>>().join(", ")
+        };
+        let (verdict, mut why) = match (told.is_empty(), self.doubts.is_empty()) {
+            (false, _) => {
+                (Verdict::Invalid, format!("{what}: not {}: {}", wanted.what, list(&told)))
+            }
+            (true, false) => (Verdict::Unknown, format!("{what}: {}", self.doubts.join("; "))),
+            (true, true) => (Verdict::Valid, format!("{what}: {}", wanted.what)),
+        };
+        if !other.is_empty() {
+            why += &format!("; seen too, but not asked about: {}", list(&other));
+        }
+        let mut finding = Finding::new(name, verdict, why);
+        finding.consistency = Some(ruled_out(self.counts.keys().copied(), wanted.orders()));
+        finding.anomalies = self.anomalies;
+        finding.anomalies.retain(|anomaly| wanted.prohibits(&anomaly.kind));
+        finding.figures = self.figures;
+        finding
+            .figures
+            .extend(self.counts.iter().map(|(kind, count)| (kind.to_string(), *count as f64)));
+        finding
+    }
+}

@@ -1,0 +1,176 @@
+//! The order of each key's elements, and who appended them.
+
+use rustc_hash::FxHashMap;
+
+use crate::checker::txn::table::{MicroOp, NONE, Outcome, Table};
+
+/// An append that no read has seen, of a transaction that may have taken effect.
+#[derive(Clone, Copy, Debug)]
+pub struct Unseen {
+    pub key: u32,
+    pub value: u32,
+    pub txn: u32,
+}
+
+/// For each key the longest list that was read of it, without what it holds twice.
+#[derive(Debug, Default)]
+pub struct Versions {
+    /// By key where its elements begin.
+    starts: Vec<u32>,
+    elements: Vec<u32>,
+    /// By element who appended it: also one that failed, or [`NONE`].
+    writers: Vec<u32>,
+    /// By element who appended it or, if that one had no effect, the next that may have had; or [`NONE`].
+    next: Vec<u32>,
+    /// By key and value: who appended it, and the place in the key's order.
+    appends: FxHashMap<u64, Append>,
+    /// Sorted by key and then by transaction.
+    pub unseen: Vec<Unseen>,
+    /// A value that was appended twice, so that reads do not tell whose it is.
+    pub ambiguous: Option<(u32, u32)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Append {
+    /// Twice the transaction, and one more if it appended to the key again.
+    origin: u32,
+    place: u32,
+}
+
+impl Append {
+    fn txn(self) -> u32 {
+        self.origin >> 1
+    }
+}
+
+fn pack(key: u32, value: u32) -> u64 {
+    (key as u64) << 32 | value as u64
+}
+
+impl Versions {
+    pub fn of(table: &Table) -> Versions {
+        let mut versions = Versions::default();
+        versions.collect(table);
+        for key in 0..table.keys.len() as u32 {
+            versions.starts.push(versions.elements.len() as u32);
+            versions.order(key, table.lists.longest_of(key));
+            versions.look_ahead(table, versions.starts[key as usize] as usize);
+        }
+        versions.starts.push(versions.elements.len() as u32);
+        versions.look_for_unseen(table);
+        versions
+    }
+
+    fn collect(&mut self, table: &Table) {
+        for (id, _) in table.txns() {
+            let ops = table.micro_ops(id);
+            for (position, op) in ops.iter().enumerate() {
+                let MicroOp::Write { key, value } = *op else { continue };
+                let again =
+                    |op: &MicroOp| matches!(op, MicroOp::Write { key: other, .. } if *other == key);
+                let more = ops[position + 1..].iter().any(again);
+                let append = Append { origin: id << 1 | more as u32, place: NONE };
+                if self.appends.insert(pack(key, value), append).is_some() {
+                    self.ambiguous.get_or_insert((key, value));
+                }
+            }
+        }
+    }
+
+    fn order(&mut self, key: u32, longest: &[u32]) {
+        let start = self.elements.len();
+        for element in longest {
+            let place = (self.elements.len() - start) as u32;
+            let writer = match self.appends.get_mut(&pack(key, *element)) {
+                Some(append) if append.place != NONE => continue,
+                Some(append) => {
+                    append.place = place;
+                    append.txn()
+                }
+                None if self.elements[start..].contains(element) => continue,
+                None => NONE,
+            };
+            self.elements.push(*element);
+            self.writers.push(writer);
+        }
+    }
+
+    fn look_ahead(&mut self, table: &Table, start: usize) {
+        let mut next = NONE;
+        self.next.resize(self.writers.len(), NONE);
+        for place in (start..self.writers.len()).rev() {
+            next = effective(table, self.writers[place]).unwrap_or(next);
+            self.next[place] = next;
+        }
+    }
+
+    fn look_for_unseen(&mut self, table: &Table) {
+        for (id, txn) in table.txns() {
+            if txn.outcome == Outcome::Fail {
+                continue;
+            }
+            for op in table.micro_ops(id) {
+                let MicroOp::Write { key, value } = *op else { continue };
+                if self.place(key, value).is_none() {
+                    self.unseen.push(Unseen { key, value, txn: id });
+                }
+            }
+        }
+        self.unseen.sort_by_key(|unseen| unseen.key);
+    }
+
+    /// Who appended a value.
+    pub fn writer(&self, key: u32, value: u32) -> Option<u32> {
+        self.appends.get(&pack(key, value)).map(|append| append.txn())
+    }
+
+    /// Who appended a value, if he appended to the key again later.
+    pub fn went_on(&self, key: u32, value: u32) -> Option<u32> {
+        let append = self.appends.get(&pack(key, value))?;
+        (append.origin & 1 == 1).then(|| append.txn())
+    }
+
+    /// From this place on, who appended first among those that may have had effect.
+    pub fn next(&self, key: u32, place: usize) -> Option<u32> {
+        let next = self.next[self.range(key)].get(place).copied();
+        next.filter(|next| *next != NONE)
+    }
+
+    /// The place of a value in its key's order, if a read has seen it.
+    pub fn place(&self, key: u32, value: u32) -> Option<u32> {
+        self.appends
+            .get(&pack(key, value))
+            .map(|append| append.place)
+            .filter(|place| *place != NONE)
+    }
+
+    /// A key's elements in order.
+    pub fn elements(&self, key: u32) -> &[u32] {
+        &self.elements[self.range(key)]
+    }
+
+    /// Who appended them, by place.
+    pub fn writers(&self, key: u32) -> &[u32] {
+        &self.writers[self.range(key)]
+    }
+
+    /// The appends to a key that no read has seen.
+    pub fn unseen_of(&self, key: u32) -> &[Unseen] {
+        let start = self.unseen.partition_point(|unseen| unseen.key < key);
+        let end = self.unseen.partition_point(|unseen| unseen.key <= key);
+        &self.unseen[start..end]
+    }
+
+    fn range(&self, key: u32) -> std::ops::Range<usize> {
+        self.starts[key as usize] as usize..self.starts[key as usize + 1] as usize
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.elements.capacity() * 12 + self.appends.capacity() * 18 + self.unseen.capacity() * 12
+    }
+}
+
+/// A writer, if it is one and may have taken effect.
+pub fn effective(table: &Table, writer: u32) -> Option<u32> {
+    (writer != NONE && table.txn(writer).outcome != Outcome::Fail).then_some(writer)
+}

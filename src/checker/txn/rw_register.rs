@@ -1,0 +1,328 @@
+//! Transactions on registers, as Elle's `rw-register` judges them.
+//!
+//! A read names the transaction that wrote the value, and no more: which value of a key came after
+//! which is inferred from sources that the caller trusts (the initial state, writes that follow reads,
+//! keys that are sequential or linearizable, a stated order). What follows is a graph of dependencies
+//! as for any workload. Read committed, read atomic and causal consistency need no order of versions:
+//! they are decided by [`weak`](crate::checker::txn::weak).
+
+mod dependencies;
+pub(crate) mod direct;
+pub(crate) mod footprint;
+pub(crate) mod initial;
+mod justify;
+mod realtime;
+mod singles;
+mod sources;
+mod stated;
+mod touches;
+mod version_order;
+pub(crate) mod versions;
+pub(crate) mod words;
+
+#[cfg(test)]
+mod tests;
+
+use crate::checker::txn::consistency::Wanted;
+use crate::checker::txn::cycles::find_cycles;
+use crate::checker::txn::graph::{Edges, process_order, realtime_order};
+use crate::checker::txn::judgement::Judgement;
+use crate::checker::txn::table::{NONE, Shape, Table};
+use crate::checker::txn::weak::committed::Committed;
+use crate::checker::txn::weak::{self, Judged, Level};
+use crate::checker::{
+    Anomaly, Budget, Checker, Consistency, Finding, ModelKind, ModelOptions, Verdict,
+};
+use crate::history::{Datum, History};
+use crate::op::Event;
+use dependencies::{Users, dependencies};
+use direct::{Direct, Kind, direct};
+use footprint::Footprints;
+use initial::InitialVersions;
+use justify::Evidence;
+use stated::StatedOrder;
+use touches::Touches;
+use version_order::VersionOrder;
+use versions::{Registers, Writer};
+
+pub const RW_REGISTER: ModelKind = ModelKind {
+    name: "rw-register",
+    what: "transactions of [\"r\" key value] and [\"w\" key value], each value written once: no anomaly that the wanted consistency models forbid",
+    checkers: |options| Ok(vec![Box::new(RwRegister::new(options)?)]),
+};
+
+/// Causal consistency of transactions, as the catalogue of models calls it.
+const CAUSAL: &str = "causal-cerone";
+
+const NAME: &str = "rw-register";
+
+/// Where versions' order may be taken from, besides what was there at first.
+#[derive(Clone, Debug, Default)]
+struct Trusted {
+    writes_follow_reads: bool,
+    sequential: bool,
+    linearizable: bool,
+    stated: Option<StatedOrder>,
+}
+
+/// Judges transactions on registers.
+#[derive(Debug)]
+pub(crate) struct RwRegister {
+    wanted: Wanted,
+    /// Set if nothing but weak levels is wanted: the strongest of them.
+    level: Option<Level>,
+    trusted: Trusted,
+    initial: serde_json::Value,
+    table: Table,
+}
+
+impl RwRegister {
+    pub fn new(options: &ModelOptions) -> Result<RwRegister, String> {
+        let stated = options.transaction_order.as_deref().map(StatedOrder::parse).transpose()?;
+        Ok(RwRegister {
+            wanted: wanted(options)?,
+            level: weak_level(options),
+            trusted: Trusted {
+                writes_follow_reads: options.wfr_keys,
+                sequential: options.sequential_keys,
+                linearizable: options.linearizable_keys,
+                stated,
+            },
+            initial: options.init.clone(),
+            table: Table::new(Shape::Registers),
+        })
+    }
+
+    fn judge(&self, budget: &Budget) -> Finding {
+        if let Some(why) = self.table.refused() {
+            return Finding::new(NAME, Verdict::Unknown, why);
+        }
+        // The graph of dependencies takes about as much again.
+        let needed = 2 * (self.table.bytes() + Registers::expected_bytes(&self.table));
+        if needed > budget.memory {
+            let why =
+                format!("{needed} bytes are needed, and the memory budget is {}", budget.memory);
+            return Finding::new(NAME, Verdict::Unknown, why);
+        }
+        let registers = Registers::of(&self.table);
+        let prints = Footprints::of(&registers);
+        let initial = self.table.values.find(Datum::Json(&self.initial)).unwrap_or(NONE);
+        let case = Case {
+            initial: InitialVersions::of(&registers, initial),
+            registers: &registers,
+            prints: &prints,
+            budget,
+        };
+        let mut judgement = Judgement::default();
+        let direct = direct(&registers, &prints);
+        case.tell_singles(&direct, self.level, &mut judgement);
+        match self.level {
+            Some(level) => case.judge_weakly(level, &mut judgement),
+            None => self.judge_dependencies(&case, &mut judgement),
+        }
+        case.tell_doubts(&mut judgement);
+        let (txns, keys) = (self.table.len(), self.table.keys.len());
+        judgement.figures.insert("transactions".to_owned(), txns as f64);
+        judgement.figures.insert("keys".to_owned(), keys as f64);
+        let what = format!("{txns} transactions on {keys} keys");
+        let mut finding = judgement.into_finding(NAME, &self.wanted, &what);
+        if let Some(level) = self.level {
+            finding.consistency = case.weak_consistency(level, &finding, &direct);
+        }
+        finding
+    }
+
+    /// By the graph of dependencies, with the orders that the wanted models need.
+    fn judge_dependencies(&self, case: &Case, judgement: &mut Judgement) {
+        let registers = case.registers;
+        let touches = Touches::of(registers, case.prints);
+        let order = VersionOrder::of(registers, self.version_edges(case, &touches));
+        let users = Users::of(registers, case.prints);
+        let evidence = Evidence { registers, users: &users, order: &order, touches: &touches };
+        for cycle in &order.cycles {
+            judgement.tell("cyclic-versions", || evidence.explain_cycle(cycle));
+        }
+        let mut edges = Edges::new(self.table.len());
+        dependencies(&users, &order, &mut edges);
+        let orders = self.wanted.orders();
+        if orders.process {
+            process_order(&self.table, &mut edges);
+        }
+        if orders.realtime {
+            realtime_order(&self.table, &mut edges);
+        }
+        if edges.len() == 0 {
+            judgement.doubt("no transaction is known to depend on another, so nothing can be said");
+        }
+        let cycles = find_cycles(&edges.into_graph(), case.budget);
+        for cycle in &cycles.told {
+            judgement.tell(cycle.name, || evidence.explain_dependencies(cycle));
+        }
+        for (name, count) in &cycles.counts {
+            let told = cycles.told.iter().filter(|cycle| cycle.name == *name).count() as u64;
+            judgement.count(name, count.saturating_sub(told));
+        }
+        if let Some(why) = cycles.undecided {
+            judgement.doubt(why);
+        }
+    }
+
+    fn version_edges(
+        &self,
+        case: &Case,
+        touches: &Touches,
+    ) -> Vec<Vec<version_order::VersionEdge>> {
+        let registers = case.registers;
+        let mut sources = vec![sources::initial(registers, &case.initial)];
+        if let Some(stated) = &self.trusted.stated {
+            let places = stated.places(&self.table);
+            sources.push(sources::stated(registers, case.prints, &places));
+        }
+        if self.trusted.writes_follow_reads {
+            sources.push(sources::writes_follow_reads(registers, touches));
+        }
+        if self.trusted.sequential {
+            sources.push(sources::sequential(registers, touches));
+        }
+        if self.trusted.linearizable {
+            sources.push(realtime::linearizable(registers, touches));
+        }
+        sources
+    }
+}
+
+/// As the options say, with the `causal` of transactions, which is not that of single operations.
+fn wanted(options: &ModelOptions) -> Result<Wanted, String> {
+    let mut options = options.clone();
+    for model in options.consistency_models.iter_mut().filter(|model| *model == "causal") {
+        *model = CAUSAL.to_owned();
+    }
+    let mut wanted = Wanted::new(&options)?;
+    wanted.what = wanted.what.replace(CAUSAL, "causal");
+    Ok(wanted)
+}
+
+/// The strongest of the wanted levels, if all that is wanted are weak ones.
+fn weak_level(options: &ModelOptions) -> Option<Level> {
+    let name = |name: &str| if name == CAUSAL { Some(Level::Causal) } else { Level::by_name(name) };
+    let levels = options.consistency_models.iter().map(|model| name(model));
+    let levels: Option<Vec<Level>> = levels.collect();
+    levels.filter(|_| options.anomalies.is_empty())?.into_iter().max()
+}
+
+/// What both ways of judging look at.
+struct Case<'a> {
+    registers: &'a Registers<'a>,
+    prints: &'a Footprints,
+    initial: InitialVersions,
+    budget: &'a Budget<'a>,
+}
+
+impl Case<'_> {
+    fn tell_singles(&self, direct: &[Direct], level: Option<Level>, judgement: &mut Judgement) {
+        let registers = self.registers;
+        for found in direct {
+            // Which Elle does not ask of read committed, and the axioms of the level do.
+            let forgotten = found.kind == Kind::NotOwnWrite && level == Some(Level::ReadCommitted);
+            let name = if forgotten { "forgotten-write" } else { found.kind.name() };
+            judgement.tell(name, || singles::explain_direct(registers, found, name));
+        }
+        for lost in singles::lost_updates(registers, self.prints) {
+            judgement.tell("lost-update", || singles::explain_lost(registers, &lost));
+        }
+        for dirty in singles::dirty_updates(registers, self.prints, direct) {
+            judgement.tell("dirty-update", || singles::explain_dirty(registers, dirty));
+        }
+    }
+
+    fn judge_weakly(&self, level: Level, judgement: &mut Judgement) {
+        let committed = Committed::of(self.registers, self.prints, &self.initial);
+        match weak::judge(&committed, level, self.budget) {
+            Judged::Unknown(why) => {
+                judgement.doubt(format!("{why} before the commits were ordered"))
+            }
+            Judged::Known { cycles, untold } => {
+                for cycle in &cycles {
+                    let kind = weak::explain::kind(&committed, cycle);
+                    judgement.tell(kind, || weak::explain::explain(&committed, cycle, level));
+                }
+                if untold > 0 {
+                    judgement.figures.insert("further-cycles".to_owned(), untold as f64);
+                }
+            }
+        }
+    }
+
+    /// What a weak level that was decided says of the others: only they were looked at.
+    fn weak_consistency(
+        &self,
+        level: Level,
+        finding: &Finding,
+        direct: &[Direct],
+    ) -> Option<Consistency> {
+        let mut consistency = finding.consistency.clone()?;
+        if consistency.violates.iter().any(|model| model == CAUSAL) {
+            consistency.violates.push(Level::Causal.name().to_owned());
+        }
+        let holds = |other: &Level| match finding.verdict {
+            Verdict::Valid => *other == level,
+            Verdict::Unknown => false,
+            Verdict::Invalid => *other < level && self.holds(*other, direct),
+        };
+        let strongest = Level::ALL.into_iter().rev().find(holds);
+        consistency.survives = strongest.iter().map(|level| level.name().to_owned()).collect();
+        Some(consistency)
+    }
+
+    fn holds(&self, level: Level, direct: &[Direct]) -> bool {
+        let committed = Committed::of(self.registers, self.prints, &self.initial);
+        let judged = weak::judge(&committed, level, self.budget);
+        let is_ordered = matches!(judged, Judged::Known { cycles, .. } if cycles.is_empty());
+        is_ordered && !direct.iter().any(|direct| level.forbids(direct))
+    }
+
+    /// Values that several transactions wrote: who read which write cannot be known.
+    fn tell_doubts(&self, judgement: &mut Judgement) {
+        let versions = 0..self.registers.versions.len() as u32;
+        let mut ambiguous = versions.filter(|version| {
+            let writer = self.registers.versions[*version as usize].writer;
+            writer == Writer::Several && self.prints.observed[*version as usize]
+        });
+        if let Some(first) = ambiguous.next() {
+            judgement.doubt(format!(
+                "{} values were written more than once and read, {} first: who read which write \
+                 cannot be known; write each value of a key once",
+                1 + ambiguous.count(),
+                self.registers.told(first)
+            ));
+        }
+    }
+}
+
+impl Checker for RwRegister {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn streams(&self) -> bool {
+        true
+    }
+
+    fn takes_completions_alone(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, event: &Event) -> Option<Anomaly> {
+        self.table.take(event, Datum::Value(&event.value));
+        None
+    }
+
+    fn observe_raw(&mut self, head: &Event, value: Datum) -> Option<Anomaly> {
+        self.table.take(head, value);
+        None
+    }
+
+    fn finish(&mut self, _history: &History, budget: &Budget) -> Finding {
+        self.judge(budget)
+    }
+}

@@ -1,0 +1,140 @@
+//! What is wrong with single reads, whatever the order of the versions.
+//!
+//! Names are Elle's where it has one: `internal`, `G1a`, `G1b`, `future-read`.
+
+use super::footprint::{Footprints, OwnWrites};
+use super::versions::{Access, Registers, Writer};
+use crate::checker::txn::table::NONE;
+
+/// What a transaction saw that it cannot have seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Direct {
+    pub kind: Kind,
+    pub reader: u32,
+    /// What it read.
+    pub version: u32,
+    /// What it had read or written before, or what else was there at first; `NONE` if nothing.
+    pub other: u32,
+    /// Who wrote the version; `NONE` if it is not one transaction.
+    pub writer: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Not what it had written itself.
+    NotOwnWrite,
+    /// Not what it had read before, without a write between.
+    NotRepeatable,
+    /// What only failed transactions wrote.
+    Aborted,
+    /// What its writer overwrote itself.
+    Intermediate,
+    /// What itself wrote only later.
+    Future,
+    /// Neither written nor the only value that can have been there at first.
+    Garbage,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::NotOwnWrite | Kind::NotRepeatable => "internal",
+            Kind::Aborted => "G1a",
+            Kind::Intermediate => "G1b",
+            Kind::Future => "future-read",
+            Kind::Garbage => "garbage-read",
+        }
+    }
+}
+
+/// All of them, by kind and then in order of the history. Linear.
+pub(crate) fn direct(registers: &Registers, prints: &Footprints) -> Vec<Direct> {
+    let mut found = Vec::new();
+    let mut seen = Seen::of(registers);
+    for txn in 0..registers.table.len() as u32 {
+        if registers.table.txn(txn).is_ok() {
+            seen.judge(registers, prints, txn, &mut found);
+        }
+    }
+    found.sort_by_key(|direct| direct.kind);
+    found
+}
+
+struct Seen {
+    /// The last access to each key.
+    last: OwnWrites,
+    /// Of each key, what was read though nobody wrote it.
+    unwritten: Vec<u32>,
+}
+
+impl Seen {
+    fn of(registers: &Registers) -> Seen {
+        Seen { last: OwnWrites::of(registers), unwritten: vec![NONE; registers.table.keys.len()] }
+    }
+
+    fn judge(
+        &mut self,
+        registers: &Registers,
+        prints: &Footprints,
+        txn: u32,
+        into: &mut Vec<Direct>,
+    ) {
+        let accesses = registers.accesses(txn);
+        for (place, access) in accesses.iter().enumerate() {
+            let former = self.last.put(txn, registers.key_of(*access), place as u32);
+            if !access.is_write() {
+                let former = former.map(|place| accesses[place as usize]);
+                let found = self.judge_read(registers, prints, txn, access.version(), former);
+                into.extend(found);
+            }
+        }
+    }
+
+    fn judge_read(
+        &mut self,
+        registers: &Registers,
+        prints: &Footprints,
+        reader: u32,
+        version: u32,
+        former: Option<Access>,
+    ) -> Option<Direct> {
+        let known = &registers.versions[version as usize];
+        let of = |kind, other, writer| Some(Direct { kind, reader, version, other, writer });
+        let former_version = former.map_or(NONE, Access::version);
+        if former_version == version {
+            return None;
+        }
+        let is_own = former.is_some_and(|former| {
+            former.is_write()
+                || registers.versions[former_version as usize].writer == Writer::One(reader)
+        });
+        if is_own {
+            return of(Kind::NotOwnWrite, former_version, NONE);
+        }
+        match known.writer {
+            Writer::Failed(writer) => of(Kind::Aborted, NONE, writer),
+            Writer::One(writer) if writer == reader => of(Kind::Future, NONE, writer),
+            Writer::One(writer) if prints.intermediate[version as usize] => {
+                of(Kind::Intermediate, NONE, writer)
+            }
+            Writer::Nobody => {
+                let first = &mut self.unwritten[known.key as usize];
+                if *first == NONE {
+                    *first = version;
+                }
+                match *first == version {
+                    true => self.judge_repeated(reader, version, former_version),
+                    false => of(Kind::Garbage, *first, NONE),
+                }
+            }
+            Writer::One(_) | Writer::Several => {
+                self.judge_repeated(reader, version, former_version)
+            }
+        }
+    }
+    /// The same key was read before without a write between, and it held something else.
+    fn judge_repeated(&self, reader: u32, version: u32, other: u32) -> Option<Direct> {
+        let kind = Kind::NotRepeatable;
+        (other != NONE).then_some(Direct { kind, reader, version, other, writer: NONE })
+    }
+}

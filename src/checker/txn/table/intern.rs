@@ -1,0 +1,90 @@
+//! Keys and values as small numbers.
+
+use std::borrow::Cow;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use crate::history::Datum;
+
+/// Numbers from here on stand for what is no small number itself.
+const NAMED: u32 = 1 << 31;
+
+/// Gives every value a number. Small ones stand for themselves, so that most need no look-up at all.
+#[derive(Debug, Default)]
+pub struct Interner {
+    /// The JSON texts of the others; equal values have equal texts.
+    named: IndexSet<Box<str>, FxBuildHasher>,
+}
+
+impl Interner {
+    pub fn intern(&mut self, value: Datum) -> u32 {
+        if let Some(small) = small(value) {
+            return small;
+        }
+        let text = value.to_text();
+        let position = match self.named.get_index_of(&*text) {
+            Some(position) => position,
+            None => self.named.insert_full(text.into()).0,
+        };
+        // More than two thousand million of them would not fit the history's own numbering either.
+        NAMED | position as u32
+    }
+
+    /// The number of a value that has been seen.
+    pub fn find(&self, value: Datum) -> Option<u32> {
+        small(value).or_else(|| {
+            let position = self.named.get_index_of(&*value.to_text())?;
+            Some(NAMED | position as u32)
+        })
+    }
+
+    /// As people write it: text without its quotes.
+    pub fn text(&self, number: u32) -> Cow<'_, str> {
+        if number < NAMED {
+            return Cow::Owned(number.to_string());
+        }
+        let named = self.named.get_index((number & !NAMED) as usize);
+        let text = named.map_or("?", |text| text.trim_matches('"'));
+        Cow::Borrowed(text)
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.named.iter().map(|text| text.len() + 40).sum()
+    }
+}
+
+fn small(value: Datum) -> Option<u32> {
+    let number = u32::try_from(value.as_i64()?).ok()?;
+    (number < NAMED).then_some(number)
+}
+
+/// Numbers keys densely, so that tables by key are plain arrays.
+#[derive(Debug, Default)]
+pub struct Keys {
+    values: Interner,
+    dense: rustc_hash::FxHashMap<u32, u32>,
+    keys: Vec<u32>,
+}
+
+impl Keys {
+    pub fn intern(&mut self, key: Datum) -> u32 {
+        let value = self.values.intern(key);
+        *self.dense.entry(value).or_insert_with(|| {
+            self.keys.push(value);
+            self.keys.len() as u32 - 1
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub fn text(&self, key: u32) -> Cow<'_, str> {
+        self.keys.get(key as usize).map_or(Cow::Borrowed("?"), |value| self.values.text(*value))
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.values.bytes() + self.keys.capacity() * 4 + self.dense.capacity() * 9
+    }
+}

@@ -1,0 +1,132 @@
+//! Read committed, read atomic and causal consistency of transactions on registers, in polynomial time.
+//!
+//! After AWDIT (Møldrup and Pavlogiannis, PLDI 2025, arXiv 2504.06975): a history satisfies a level if
+//! some order of commits has session order and who read from whom in it, and every read is of the last
+//! write among those that the level makes visible. What must be in such an order is inferred; the
+//! history is consistent if that has no cycle.
+
+pub(crate) mod causal;
+pub(crate) mod committed;
+pub(crate) mod explain;
+pub(crate) mod order;
+pub(crate) mod read_atomic;
+pub(crate) mod read_committed;
+
+use causal::{Clocks, NoClocks, WritersOf};
+use committed::Committed;
+use order::{Inferred, Order, Rule, Step};
+
+use crate::checker::Budget;
+use crate::checker::txn::rw_register::direct::{Direct, Kind};
+
+/// A weak isolation level, the weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    ReadCommitted,
+    ReadAtomic,
+    Causal,
+}
+
+/// A cycle that no order of commits can contain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cycle {
+    pub steps: Vec<Step>,
+}
+
+/// What the commit order of a level came to.
+pub(crate) enum Judged {
+    /// Cycles, one for each knot, and how many knots there are beyond those told.
+    Known {
+        cycles: Vec<Cycle>,
+        untold: usize,
+    },
+    Unknown(&'static str),
+}
+
+/// Knots whose cycles are told.
+const TOLD: usize = 20;
+
+impl Level {
+    pub const ALL: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::Causal];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::ReadCommitted => "read-committed",
+            Level::ReadAtomic => "read-atomic",
+            Level::Causal => "causal",
+        }
+    }
+
+    pub fn by_name(name: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    /// Whether a read that is wrong by itself breaks the level.
+    pub fn forbids(self, direct: &Direct) -> bool {
+        direct.kind != Kind::NotRepeatable || self != Level::ReadCommitted
+    }
+}
+
+/// Looks for a commit order that satisfies a level.
+pub(crate) fn judge(committed: &Committed, level: Level, budget: &Budget) -> Judged {
+    let inferred = match infer(committed, level, budget) {
+        Ok(inferred) => inferred,
+        // Session order and reads alone have a cycle; that is what is told then.
+        Err(NoClocks::Cycle) => Vec::new(),
+        Err(NoClocks::TooLarge) => return Judged::Unknown("the memory budget is too small"),
+        Err(NoClocks::OutOfTime) => return Judged::Unknown("the time budget ended"),
+    };
+    let order = Order::of(committed, inferred);
+    let knots = order.knots();
+    let told = &knots[..knots.len().min(TOLD)];
+    let cycles = told.iter().map(|knot| Cycle { steps: order.cycle(knot) }).collect();
+    Judged::Known { cycles, untold: knots.len() - told.len() }
+}
+
+fn infer(committed: &Committed, level: Level, budget: &Budget) -> Result<Vec<Inferred>, NoClocks> {
+    let mut inferred = Vec::new();
+    if level == Level::ReadAtomic {
+        for session in &committed.sessions {
+            if (budget.exhausted)() {
+                return Err(NoClocks::OutOfTime);
+            }
+            read_atomic::infer_session(committed, session, &mut inferred);
+        }
+        return Ok(inferred);
+    }
+    let causal = match level {
+        Level::Causal => Some((
+            Clocks::new(committed, budget.memory, budget.exhausted)?,
+            WritersOf::of(committed),
+        )),
+        Level::ReadCommitted | Level::ReadAtomic => None,
+    };
+    for node in 1..committed.len() as u32 {
+        if node % 4096 == 0 && (budget.exhausted)() {
+            return Err(NoClocks::OutOfTime);
+        }
+        match &causal {
+            Some((clocks, writers)) => {
+                causal::infer(committed, clocks, writers, node, &mut inferred);
+            }
+            None => read_committed::infer(committed, node, &mut inferred),
+        }
+    }
+    Ok(inferred)
+}
+
+/// By which rule an inferred step holds, the weakest that does.
+pub(crate) fn rule(committed: &Committed, step: &Inferred) -> Rule {
+    let reads = committed.reads(step.reader);
+    let read = reads.iter().rposition(|read| read.key == step.key && read.writer == step.to);
+    let seen = reads.iter().position(|read| read.writer == step.from);
+    match (seen, read) {
+        (Some(seen), Some(read)) if seen < read => Rule::ReadBefore,
+        _ if committed.is_in_session_before(step.from, step.reader) => Rule::Session,
+        (Some(_), _) => Rule::ReadFrom,
+        (None, _) => Rule::Causal,
+    }
+}
+
+#[cfg(test)]
+mod tests;

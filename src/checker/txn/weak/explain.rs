@@ -1,0 +1,100 @@
+//! A cycle that no order of commits can contain, in words.
+
+use super::committed::{Committed, INITIAL};
+use super::order::{Inferred, Rule, Step};
+use super::{Cycle, Level, rule};
+use crate::checker::Anomaly;
+use crate::checker::txn::rw_register::words::Cast;
+use crate::checker::txn::table::NONE;
+
+/// Steps that are told; cycles in practice are shorter.
+const TOLD: usize = 12;
+
+/// What a cycle is called: by the strongest rule that one of its steps needs.
+pub(crate) fn kind(committed: &Committed, cycle: &Cycle) -> &'static str {
+    let rules = cycle.steps.iter().filter_map(|step| match step {
+        Step::Inferred(inferred) => Some(rule(committed, inferred)),
+        Step::Session { .. } | Step::ReadFrom { .. } => None,
+    });
+    let has_session = cycle.steps.iter().any(|step| matches!(step, Step::Session { .. }));
+    match rules.max() {
+        None if has_session => "session-cycle",
+        None => "G1c",
+        Some(Rule::ReadBefore) => "non-monotonic-read",
+        Some(Rule::Session | Rule::ReadFrom) => "fractured-read",
+        Some(Rule::Causal) => "causality-violation",
+    }
+}
+
+pub(crate) fn explain(committed: &Committed, cycle: &Cycle, level: Level) -> Anomaly {
+    let mut cast = Cast::of(committed.registers);
+    let mut reasons: Vec<String> = Vec::new();
+    for step in cycle.steps.iter().take(TOLD) {
+        reasons.push(reason(committed, step, &mut cast));
+    }
+    if cycle.steps.len() > TOLD {
+        reasons.push(format!("... and {} more steps", cycle.steps.len() - TOLD));
+    }
+    if let Some(last) = reasons.last_mut() {
+        *last += ": a contradiction";
+    }
+    let names: Vec<String> =
+        cycle.steps.iter().take(TOLD).map(|step| name(committed, step.from(), &mut cast)).collect();
+    let summary = format!(
+        "no order of commits is {}: {} would each have to come before the next, and the last before \
+         the first",
+        level.name(),
+        names.join(", ")
+    );
+    cast.anomaly(kind(committed, cycle), summary, reasons)
+}
+
+fn name(committed: &Committed, node: u32, cast: &mut Cast) -> String {
+    cast.name(if node == INITIAL { NONE } else { committed.txns[node as usize] })
+}
+
+fn reason(committed: &Committed, step: &Step, cast: &mut Cast) -> String {
+    let (from, to) = match step {
+        Step::Session { from, to } | Step::ReadFrom { from, to, .. } => (*from, *to),
+        Step::Inferred(inferred) => (inferred.from, inferred.to),
+    };
+    let (one, other) = (name(committed, from, cast), name(committed, to, cast));
+    let why = match step {
+        Step::Session { from: INITIAL, .. } => "the initial state is before everything".to_owned(),
+        Step::Session { from, .. } => {
+            let txn = committed.txns[*from as usize];
+            format!(
+                "process {} did one after the other",
+                committed.registers.table.txn(txn).process
+            )
+        }
+        Step::ReadFrom { version, .. } => {
+            format!("{other} read {} from {one}", committed.registers.told(*version))
+        }
+        Step::Inferred(inferred) => inferred_reason(committed, inferred, [&one, &other], cast),
+    };
+    format!("{one} is before {other}: {why}")
+}
+
+fn inferred_reason(
+    committed: &Committed,
+    step: &Inferred,
+    [one, other]: [&str; 2],
+    cast: &mut Cast,
+) -> String {
+    let reader = name(committed, step.reader, cast);
+    let reads = committed.reads(step.reader);
+    let read = reads.iter().rfind(|read| read.key == step.key && read.writer == step.to);
+    let read = read.map_or(String::new(), |read| committed.registers.told(read.version));
+    let seen = reads.iter().find(|read| read.writer == step.from);
+    let seen = seen.map_or(String::new(), |read| committed.registers.told(read.version));
+    let visible = match rule(committed, step) {
+        Rule::ReadBefore => format!("{reader} had read {seen} from {one}"),
+        Rule::Session if step.from == INITIAL => format!("{one} is before everything"),
+        Rule::Session => format!("{one} came before {reader} in the same process"),
+        Rule::ReadFrom => format!("{reader} reads {seen} from {one}"),
+        Rule::Causal => format!("{one} happened before {reader}, by processes and reads"),
+    };
+    let key = committed.registers.table.key_text(step.key);
+    format!("{visible}, and {one} wrote {key} too, yet {reader} read {read} from {other}")
+}

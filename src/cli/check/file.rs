@@ -1,0 +1,110 @@
+//! `stormglass check FILE`: a history against the models that it is said, or seems, to be of.
+
+use std::path::Path;
+
+use super::Arguments;
+use super::judge::{Judged, Subject, worst};
+use crate::checker::{MODELS, ModelKind, Shape, Verdict, guess};
+use crate::cli::{colours, exit, fail, width};
+use crate::conclude::Limits;
+use crate::report::{Checked, checked_page, checked_text};
+use crate::say::{say, say_aside, say_line};
+
+/// Models, and what spoke for them if nobody named them.
+struct Chosen {
+    models: Vec<&'static ModelKind>,
+    guessed: Option<String>,
+}
+
+pub fn check(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
+    match checked(arguments, path, limits) {
+        Ok(code) => code,
+        Err(error) => fail(exit::USAGE, error),
+    }
+}
+
+fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, String> {
+    let name = path.display().to_string();
+    let named = named(&arguments.model)?;
+    if let Some(models) = &named {
+        arguments.options.fit(models)?;
+    }
+    let subject = Subject::of(path, arguments.independent, arguments.tolerate_tail)?;
+    let chosen = match named {
+        Some(models) => Chosen { models, guessed: None },
+        None => guessed(&name, &subject.shape)?,
+    };
+    arguments.options.fit(&chosen.models)?;
+    let options = arguments.options.options();
+    let judged = subject.judge(&chosen.models, &options, arguments.html.is_some(), limits)?;
+    if let (Some(damage), false) = (&judged.damage, arguments.tolerate_tail) {
+        return Err(format!("{name}: {damage}; `--tolerate-tail` judges what is readable"));
+    }
+    aside(arguments, &name, &subject, &judged);
+    let models: Vec<&str> = chosen.models.iter().map(|model| model.name).collect();
+    let checked = Checked {
+        name: &name,
+        models: &models,
+        guessed: chosen.guessed.as_deref(),
+        findings: &judged.findings,
+        exit_code: match worst(&judged.findings) {
+            Verdict::Invalid => exit::INVALID,
+            Verdict::Unknown => exit::UNKNOWN,
+            Verdict::Valid => exit::VALID,
+        },
+    };
+    tell(arguments, &checked, &judged)
+}
+
+/// What is said on stderr, beside the verdict.
+fn aside(arguments: &Arguments, name: &str, subject: &Subject, judged: &Judged) {
+    if subject.is_independent() && !arguments.independent {
+        say_aside!("stormglass: {name}: its values are [key value], read as with --independent");
+    }
+    if let Some(damage) = &judged.damage {
+        say_aside!("stormglass: {name}: {damage}; only what is before it was judged");
+    }
+    if let Some(remark) = &judged.remark {
+        say_aside!("stormglass: {name}: {remark}");
+    }
+}
+
+fn tell(arguments: &Arguments, checked: &Checked, judged: &Judged) -> Result<i32, String> {
+    if let Some(page) = &arguments.html {
+        let text = checked_page(checked, &judged.history);
+        std::fs::write(page, text)
+            .map_err(|error| format!("cannot write {}: {error}; check the path", page.display()))?;
+    }
+    if arguments.json {
+        say_line!("{:#}", checked.to_json());
+    } else {
+        say!("{}", checked_text(checked, width::columns(), colours()));
+    }
+    Ok(checked.exit_code)
+}
+
+/// The models that were named, if any were.
+fn named(names: &[String]) -> Result<Option<Vec<&'static ModelKind>>, String> {
+    let by_name = |name: &String| ModelKind::by_name(name).map_err(|error| error.to_string());
+    let models: Vec<_> = names.iter().map(by_name).collect::<Result<_, _>>()?;
+    Ok((!models.is_empty()).then_some(models))
+}
+
+fn guessed(name: &str, shape: &Shape) -> Result<Chosen, String> {
+    let guess = guess(shape);
+    let why = guess.why;
+    let names = |models: &[&ModelKind]| {
+        models.iter().map(|model| model.name).collect::<Vec<_>>().join(", ")
+    };
+    match guess.candidates.as_slice() {
+        [_] => Ok(Chosen { models: guess.candidates, guessed: Some(why) }),
+        [] => {
+            let all = names(&MODELS.iter().collect::<Vec<_>>());
+            Err(format!("{name}: {why}, which no model has; say --model, one of {all}"))
+        }
+        several => {
+            let several = names(several);
+            Err(format!("{name}: {why}, as several models have; say --model, one of {several}"))
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! One history file against its models, in one pass, of which no more is kept than the checkers need.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::checker::{Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict};
+use crate::conclude::Limits;
+use crate::history::{Damage, Flaw, FlawKind, History, Keys, ReadOptions, Summary};
+use crate::op::Event;
+use crate::results_folder::stream_history;
+
+/// Events that tell what a history is of.
+const SAMPLE: u64 = 20_000;
+
+/// A history that has been found, and what its beginning looks like.
+pub struct Subject<'a> {
+    path: &'a Path,
+    pub shape: Shape,
+    keys: Keys,
+    tolerate_tail: bool,
+    /// The order of lines says what came before what, not only within a process.
+    real_time: bool,
+}
+
+/// What came of a history.
+pub struct Judged {
+    pub findings: Vec<Finding>,
+    /// All of it, if it was to be kept.
+    pub history: History,
+    pub damage: Option<Damage>,
+    /// What its readers should know of the lines that it has.
+    pub remark: Option<String>,
+}
+
+impl<'a> Subject<'a> {
+    /// Looks at the beginning. Keys are in the values if `independent` says so, or the operations.
+    pub fn of(
+        path: &'a Path,
+        independent: bool,
+        tolerate_tail: bool,
+    ) -> Result<Subject<'a>, String> {
+        let keys = if independent { Keys::Independent } else { Keys::Plain };
+        let shape = Shape::default();
+        let mut subject = Subject { path, shape, keys, tolerate_tail, real_time: true };
+        subject.sample()?;
+        if !independent && subject.shape.has_keys_in_values() {
+            subject.keys = Keys::Independent;
+            subject.sample()?;
+        }
+        Ok(subject)
+    }
+
+    pub fn is_independent(&self) -> bool {
+        self.keys == Keys::Independent
+    }
+
+    fn options(&self) -> ReadOptions {
+        ReadOptions { keys: self.keys, tolerate_tail: self.tolerate_tail }
+    }
+
+    fn sample(&mut self) -> Result<(), String> {
+        let (mut shape, mut seen) = (Shape::default(), 0);
+        let read = stream_history(self.path, &self.options(), &mut |head, value| {
+            shape.observe(head, value);
+            seen += 1;
+            if seen < SAMPLE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let summary = read.map_err(|error| format!("{error:#}"))?;
+        (self.shape, self.real_time) = (shape, summary.real_time);
+        Ok(())
+    }
+
+    /// What the models' checkers find. `keep`: the whole history is wanted besides.
+    pub fn judge(
+        &self,
+        models: &[&ModelKind],
+        options: &ModelOptions,
+        keep: bool,
+        limits: &Limits,
+    ) -> Result<Judged, String> {
+        let options = if self.real_time { options.clone() } else { untimed(models, options)? };
+        let mut checkers = checkers(models, &options)?;
+        let mut intake = Intake::new(&mut checkers);
+        let keep = keep || intake.needs_history();
+        let mut history = History::default();
+        let mut number = 0;
+        let summary = stream_history(self.path, &self.options(), &mut |head, value| {
+            number += 1;
+            if keep {
+                let event = Event { value: value.to_value(), ..head.clone() };
+                intake.observe(&event, number);
+                history.push(event);
+            } else {
+                intake.observe_raw(head, value, number);
+            }
+            ControlFlow::Continue(())
+        });
+        let summary = summary.map_err(|error| format!("{error:#}"))?;
+        let start = || limits.start();
+        let budgets = Budgets { start: &start, memory: limits.memory_bytes };
+        let findings = intake.finish(&history, &budgets).findings;
+        let remark = remark(&summary, &findings);
+        Ok(Judged { findings, history, damage: summary.damage, remark })
+    }
+}
+
+/// The options of a history in which nobody knows what came before what, but within a process.
+fn untimed(models: &[&ModelKind], options: &ModelOptions) -> Result<ModelOptions, String> {
+    let takes_models = |model: &&ModelKind| model.takes().contains(&"consistency_models");
+    if let Some(model) = models.iter().find(|model| !takes_models(model)) {
+        return Err(format!(
+            "{}: this history has the order of each session alone, and the model needs to know what \
+             came before what",
+            model.name
+        ));
+    }
+    let needs_time = |name: &&String| {
+        name.starts_with("strict-")
+            || name.starts_with("strong-") && !name.starts_with("strong-session-")
+    };
+    if let Some(name) = options.consistency_models.iter().find(needs_time) {
+        return Err(format!(
+            "this history has the order of each session alone, so nothing can be said of {name}; \
+             expected a model without real time, such as serializable or causal"
+        ));
+    }
+    let mut options = options.clone();
+    if options.consistency_models.is_empty() && options.anomalies.is_empty() {
+        options.consistency_models = vec!["serializable".to_owned()];
+    }
+    Ok(options)
+}
+
+/// The checkers of all these models under the same options; an error names the option.
+fn checkers(
+    models: &[&ModelKind],
+    options: &ModelOptions,
+) -> Result<Vec<Box<dyn Checker>>, String> {
+    let mut all = Vec::new();
+    for model in models {
+        all.extend((model.checkers)(options).map_err(|error| format!("{}: {error}", model.name))?);
+    }
+    Ok(all)
+}
+
+/// The worst verdict; of nothing found, unknown.
+pub fn worst(findings: &[Finding]) -> Verdict {
+    findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Unknown)
+}
+
+/// Where the history's lines are not as they should be: the line that keeps it from being judged, or
+/// else the first at which time goes back.
+fn remark(summary: &Summary, findings: &[Finding]) -> Option<String> {
+    let is_sound =
+        |finding: &Finding| finding.name != "well-formed" || finding.verdict == Verdict::Valid;
+    let refuses = |flaw: &&Flaw| {
+        matches!(
+            flaw.what,
+            FlawKind::CompletionWithoutInvocation { .. }
+                | FlawKind::TwoOpen { .. }
+                | FlawKind::Changed { .. }
+        )
+    };
+    if !findings.iter().all(is_sound) {
+        let flaw = summary.flaws.iter().find(refuses).or(summary.flaws.first())?;
+        return Some(format!("{flaw}; correct it, or restore the history from a copy"));
+    }
+    let goes_back = |flaw: &&Flaw| matches!(flaw.what, FlawKind::TimeGoesBack { .. });
+    let flaw = summary.flaws.iter().find(goes_back)?;
+    Some(format!("{flaw}; what came before what is told by the order of the lines alone"))
+}

@@ -1,0 +1,157 @@
+//! `stormglass check --manifest`: judges recorded histories and compares the verdicts with those stated.
+
+mod entry;
+mod format;
+mod outcome;
+mod pool;
+mod told;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use serde_json::json;
+
+use super::judge::Subject;
+use crate::checker::{MODELS, ModelKind};
+use crate::cli::{colours, exit, fail};
+use crate::conclude::Limits;
+use crate::say::{say, say_line};
+use entry::{Entry, Model, Stated};
+use outcome::{Form, Outcome};
+use told::{Layout, Summary};
+
+/// Which entries, and what is said of them.
+pub struct Wanted<'a> {
+    /// Words that an entry's path, family or model must all hold.
+    pub filter: &'a str,
+    /// Only what is not as stated.
+    pub quiet: bool,
+    pub json: bool,
+}
+
+/// What came of one entry.
+struct Judged {
+    outcomes: Vec<Outcome>,
+    remarks: Vec<String>,
+}
+
+pub fn check(path: &Path, wanted: &Wanted, limits: &Limits) -> i32 {
+    let entries = match read(path, wanted.filter) {
+        Ok(entries) => entries,
+        Err(error) => return fail(exit::USAGE, format!("{}: {error}", path.display())),
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let layout = Layout::of(&entries, colours());
+    let mut summary = Summary::default();
+    let mut rows = Vec::new();
+    let work = |entry: &Entry| judged(folder, entry, limits);
+    pool::in_order(&entries, work, |entry, Judged { outcomes, remarks }| {
+        let is_as_stated = outcomes.iter().all(Outcome::is_as_stated);
+        summary.add(&entry.family, is_as_stated);
+        if wanted.json {
+            rows.push(row(entry, &outcomes, &remarks));
+        } else if !(wanted.quiet && is_as_stated) {
+            say!("{}", layout.entry(entry, &outcomes, &remarks));
+        }
+    });
+    let (stated, all) = summary.total();
+    if wanted.json {
+        let whole = json!({
+            "entries": rows, "families": summary.to_json(), "as_stated": stated, "all": all,
+        });
+        say_line!("{whole:#}");
+    } else {
+        say!("{}", summary.text());
+    }
+    if stated == all { exit::VALID } else { exit::INVALID }
+}
+
+fn read(path: &Path, filter: &str) -> Result<Vec<Entry>, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("cannot be read: {error}; expected a manifest, check the path"))?;
+    let mut entries = format::parse(&text)?;
+    let words: Vec<&str> = filter.split_whitespace().collect();
+    entries.retain(|entry| {
+        let told = format!("{} {} {}", entry.path, entry.family, entry.model.name());
+        words.iter().all(|word| told.contains(word))
+    });
+    match entries.is_empty() {
+        true => Err(format!("no entry's path, family or model holds `{filter}`")),
+        false => Ok(entries),
+    }
+}
+
+fn row(entry: &Entry, outcomes: &[Outcome], remarks: &[String]) -> serde_json::Value {
+    let checks: Vec<_> = outcomes.iter().map(|outcome| outcome.to_json(entry)).collect();
+    json!({
+        "path": entry.path,
+        "raw": entry.raw,
+        "family": entry.family,
+        "model": entry.model.name(),
+        "as_stated": outcomes.iter().all(Outcome::is_as_stated),
+        "checks": checks,
+        "remarks": remarks,
+    })
+}
+
+/// Judges both forms of a history.
+fn judged(folder: &Path, entry: &Entry, limits: &Limits) -> Judged {
+    let mut judged = Judged { outcomes: Vec::new(), remarks: Vec::new() };
+    judged.outcomes = form(folder, entry, &entry.path, Form::Path, limits);
+    let Some(raw) = &entry.raw else { return judged };
+    if is_another(&folder.join(&entry.path), &folder.join(raw)) {
+        judged.remarks.push(format!(
+            "{raw} is of the same kind as the file above and holds something else, so it is another \
+             history: not judged"
+        ));
+    } else {
+        judged.outcomes.extend(form(folder, entry, raw, Form::Raw, limits));
+    }
+    judged
+}
+
+/// Whether the second file cannot be the original of the first: a file that was never put into another
+/// form is its own original. Such files may bear the name of a neighbour's.
+fn is_another(path: &Path, raw: &Path) -> bool {
+    if path.extension() != raw.extension() {
+        return false;
+    }
+    let bytes = (std::fs::read(path), std::fs::read(raw));
+    matches!(bytes, (Ok(path), Ok(raw)) if path != raw)
+}
+
+/// Judges one file under each check of its entry. A checker that panics has failed, and no more.
+fn form(folder: &Path, entry: &Entry, file: &str, form: Form, limits: &Limits) -> Vec<Outcome> {
+    let work = || outcomes(&folder.join(file), entry, form, limits);
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let every = 0..entry.checks.len();
+        every.map(|check| Outcome::failed(form, check, "the checker crashed".to_owned())).collect()
+    })
+}
+
+fn outcomes(file: &Path, entry: &Entry, form: Form, limits: &Limits) -> Vec<Outcome> {
+    let failed = |why: String| -> Vec<Outcome> {
+        let every = 0..entry.checks.len();
+        every.map(|check| Outcome::failed(form, check, why.clone())).collect()
+    };
+    let models: Vec<&ModelKind> = match &entry.model {
+        Model::Kind(kind) => vec![kind],
+        Model::Any => MODELS.iter().collect(),
+        Model::Unknown(unknown) => return failed(unknown.to_string()),
+    };
+    let subject = match Subject::of(file, false, false) {
+        Ok(subject) => subject,
+        Err(error) => return failed(error),
+    };
+    let of_check = |(check, stated): (usize, &Stated)| {
+        let judged = match subject.judge(&models, &stated.options, false, limits) {
+            Ok(judged) => judged,
+            Err(error) => return Outcome::failed(form, check, error),
+        };
+        match judged.damage {
+            Some(damage) => Outcome::failed(form, check, damage.to_string()),
+            None => Outcome::of(form, check, stated, &judged.findings),
+        }
+    };
+    entry.checks.iter().enumerate().map(of_check).collect()
+}

@@ -1,0 +1,87 @@
+//! What becomes of each operation read: an event, looked at and handed on.
+
+use std::ops::ControlFlow;
+
+use super::super::datum::Datum;
+use super::super::edn::Keys;
+use super::super::frames::Damage;
+use super::super::integrity::Integrity;
+use super::super::names::Names;
+use super::super::op_map::{self, Dialect, LineError, key_of};
+use super::super::tape::Tape;
+use super::{Format, Sink, Summary};
+use crate::op::{Event, Process};
+
+/// Makes events of op maps, and gives them away.
+pub struct Output<'a, 'b> {
+    keys: Keys,
+    sink: &'a mut Sink<'b>,
+    pub format: Format,
+    /// Settled by the first operation.
+    dialect: Option<Dialect>,
+    names: Names,
+    integrity: Integrity,
+    pub events: u64,
+    pub real_time: bool,
+}
+
+impl<'a, 'b> Output<'a, 'b> {
+    pub fn new(keys: Keys, sink: &'a mut Sink<'b>) -> Output<'a, 'b> {
+        Output {
+            keys,
+            sink,
+            format: Format::JsonLines,
+            dialect: None,
+            names: Names::default(),
+            integrity: Integrity::default(),
+            events: 0,
+            real_time: true,
+        }
+    }
+
+    /// Takes the op map that the tape begins with.
+    pub fn map(&mut self, tape: &Tape, line: u64) -> Result<ControlFlow<()>, LineError> {
+        let foreign = matches!(self.format, Format::Edn | Format::Text);
+        let dialect = *self.dialect.get_or_insert_with(|| Dialect::of(tape.root(), foreign));
+        let (mut head, mut value) = op_map::event(tape, self.events, dialect, &mut self.names)?;
+        let is_tuple = matches!(value, Datum::Parsed(cursor) if cursor.is_tuple());
+        if self.keys == Keys::Independent || is_tuple {
+            value = take_key(&mut head, value);
+        }
+        self.integrity.observe(&head, value, line);
+        self.events += 1;
+        Ok((self.sink)(&head, value))
+    }
+
+    /// Takes a completion that nothing is known of but its value. There is nothing to be wrong with it.
+    pub fn completion(&mut self, head: Event, value: &Tape) -> ControlFlow<()> {
+        let head = Event { index: self.events, ..head };
+        self.events += 1;
+        (self.sink)(&head, Datum::Parsed(value.root()))
+    }
+
+    pub fn summary(self, is_packed: bool, damage: Option<Damage>) -> Summary {
+        let format = match self.format {
+            Format::JsonLines if is_packed => Format::Packed,
+            other => other,
+        };
+        let Output { events, real_time, .. } = self;
+        let (flaws, flaw_count) = self.integrity.into_flaws();
+        Summary { format, events, damage, flaws, flaw_count, real_time }
+    }
+}
+
+/// Takes the key out of a value `[key value]`. Other values stay as they are, as Jepsen has it.
+fn take_key<'a>(head: &mut Event, value: Datum<'a>) -> Datum<'a> {
+    let Some(mut items) = value.items().filter(|items| items.len() == 2) else { return value };
+    if head.process == Process::Nemesis {
+        return value;
+    }
+    match (items.next().and_then(key_of), items.next()) {
+        (Some(key), Some(value)) => {
+            head.key = Some(key);
+            value
+        }
+        _ => value,
+    }
+}

@@ -1,0 +1,181 @@
+//! The verdict on a history as lines for a terminal.
+
+use super::{Checked, by_kind, violated_keys};
+use crate::checker::{Anomaly, Consistency, Finding, Verdict};
+use crate::report::terminal::{Colours, wrapped};
+use crate::report::words;
+
+/// Anomalies of one kind told in full, and the lines of each.
+const TOLD: usize = 3;
+const DETAILS: usize = 12;
+const KINDS: usize = 20;
+const FIGURES: usize = 12;
+const KEYS: usize = 10;
+/// Lines that one sentence may take.
+const LINES: usize = 6;
+
+/// Where the text of a finding begins.
+const INDENT: usize = 11;
+
+/// Lines of at most `columns`; a word that is longer is not broken, so that it can be copied.
+pub fn checked_text(checked: &Checked, columns: usize, colours: Colours) -> String {
+    let mut text = Text { lines: Vec::new(), columns, colours };
+    let verdict = checked.verdict();
+    let word = match verdict {
+        Verdict::Valid => "Valid",
+        Verdict::Unknown => "Unknown",
+        Verdict::Invalid => "Invalid",
+    };
+    let word = text.painted(word, verdict, true);
+    text.lines.push(format!("{word}  (exit code {})", checked.exit_code));
+    text.put(2, "", &format!("{} against {}", checked.name, checked.models.join(", ")));
+    if let Some(why) = checked.guessed {
+        text.put(2, "", &format!("the model is guessed: {why}; --model says which it is"));
+    }
+    for finding in checked.findings {
+        text.lines.push(String::new());
+        text.finding(finding);
+    }
+    if checked.findings.iter().any(|finding| !finding.anomalies.is_empty()) {
+        text.lines.push(String::new());
+        text.put(
+            2,
+            "",
+            "--html FILE draws the anomalies over time; --json has all of this for tools",
+        );
+    }
+    text.lines.join("\n") + "\n"
+}
+
+struct Text {
+    lines: Vec<String>,
+    columns: usize,
+    colours: Colours,
+}
+
+impl Text {
+    /// A label and what it is of, in lines below each other.
+    fn put(&mut self, indent: usize, label: &str, words: &str) {
+        let label = if label.is_empty() { String::new() } else { format!("{label}  ") };
+        let width = self.columns.saturating_sub(indent + label.chars().count()).max(20);
+        let mut lines = wrapped(&words::one_line(words), width);
+        if lines.len() > LINES {
+            lines.truncate(LINES);
+            if let Some(last) = lines.last_mut() {
+                last.push_str(" …");
+            }
+        }
+        let mut label = label;
+        for line in lines {
+            self.lines.push(format!("{}{label}{line}", " ".repeat(indent)));
+            label = " ".repeat(label.chars().count());
+        }
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        let verdict = finding.verdict;
+        let (name, why) = (&finding.name, &finding.why);
+        let at = self.lines.len();
+        self.put(INDENT, "", &format!("{name}: {why}"));
+        // The verdict stands in the margin.
+        if let Some(first) = self.lines.get_mut(at) {
+            let text = first.trim_start().to_owned();
+            let word = format!("{:width$}", verdict.name(), width = INDENT - 2);
+            *first = format!("  {}{text}", paint(&word, verdict, false, self.colours));
+        }
+        self.figures(finding);
+        self.keys(finding);
+        if let Some(consistency) = &finding.consistency {
+            self.consistency(consistency);
+        }
+        let kinds = by_kind(finding);
+        for (kind, anomalies) in kinds.iter().take(KINDS) {
+            self.kind(kind, anomalies);
+        }
+        if kinds.len() > KINDS {
+            let more = words::plural(kinds.len() - KINDS, "more kind", "more kinds");
+            self.put(INDENT, "", &format!("and anomalies of {more}"));
+        }
+    }
+
+    fn figures(&mut self, finding: &Finding) {
+        let told = finding.figures.iter().filter(|(_, value)| **value != 0.0).take(FIGURES);
+        let told = told.map(|(name, value)| {
+            format!("{} {}", name.replace('-', " "), words::figure(*value).replace(' ', "\u{a0}"))
+        });
+        let told: Vec<String> = told.collect();
+        if !told.is_empty() {
+            self.put(INDENT, "figures ", &told.join(" · "));
+        }
+    }
+
+    fn keys(&mut self, finding: &Finding) {
+        let keys = violated_keys(finding);
+        if keys.len() < 2 {
+            return;
+        }
+        let first = keys[..keys.len().min(KEYS)].join(", ");
+        let more = match keys.len().saturating_sub(KEYS) {
+            0 => String::new(),
+            more => format!(" and {}", words::plural(more, "other", "others")),
+        };
+        self.put(INDENT, "keys    ", &format!("{first}{more}"));
+    }
+
+    fn consistency(&mut self, consistency: &Consistency) {
+        let names = |names: &[String]| match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
+        };
+        self.put(INDENT, "violates", &names(&consistency.violates));
+        self.put(INDENT, "survives", &names(&consistency.survives));
+    }
+
+    fn kind(&mut self, kind: &str, anomalies: &[&Anomaly]) {
+        let count = match anomalies.len() {
+            1 => String::new(),
+            many => format!(" ({})", words::count(many as u64)),
+        };
+        let kind = self.painted(kind, Verdict::Invalid, false);
+        self.lines.push(String::new());
+        self.lines.push(format!("{}{kind}{count}", " ".repeat(4)));
+        for anomaly in anomalies.iter().take(TOLD) {
+            self.anomaly(anomaly);
+        }
+        if anomalies.len() > TOLD {
+            self.put(
+                6,
+                "",
+                &format!("and {} more of this kind", words::count((anomalies.len() - TOLD) as u64)),
+            );
+        }
+    }
+
+    fn anomaly(&mut self, anomaly: &Anomaly) {
+        self.put(6, "", &anomaly.summary);
+        for detail in anomaly.details.iter().take(DETAILS) {
+            self.put(8, "", detail);
+        }
+        if anomaly.details.len() > DETAILS {
+            let more = anomaly.details.len() - DETAILS;
+            self.put(8, "", &format!("and {}", words::plural(more, "more line", "more lines")));
+        }
+    }
+
+    fn painted(&self, text: &str, verdict: Verdict, is_bold: bool) -> String {
+        paint(text, verdict, is_bold, self.colours)
+    }
+}
+
+fn paint(text: &str, verdict: Verdict, is_bold: bool, colours: Colours) -> String {
+    let colour = match verdict {
+        Verdict::Valid => "32",
+        Verdict::Unknown => "33",
+        Verdict::Invalid => "31",
+    };
+    let bold = if is_bold { "1;" } else { "" };
+    match colours {
+        Colours::Plain => text.to_owned(),
+        Colours::Ansi => format!("\u{1b}[{bold}{colour}m{text}\u{1b}[0m"),
+    }
+}
