@@ -22,6 +22,7 @@ pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
 pub use availability::Availability;
 pub use compose::{Budgets, Composed, Exhausted, Intake, compose};
 pub use finding::{Anomaly, Budget, Checker, Consistency, Finding, Verdict};
+pub use jepsen::LogPattern;
 pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};
 pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers};
 pub use linearizability::Linearizability;
@@ -31,6 +32,7 @@ pub use model::{
 pub use objects::{Atom, Guide, Object, Objects, Seen, Shortcut, Timed};
 pub use recovery::Recovery;
 pub use stats::{Stats, WantedChanges, count_operations};
+pub use txn::canonical_model;
 
 /// Every checker by name, with what it promises; `stormglass list checkers`.
 pub const CHECKERS: &[(&str, &str)] = &[

@@ -64,6 +64,11 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::MONOTONIC,
     jepsen::ADYA_G2,
     jepsen::DIRTY_READ,
+    jepsen::KAFKA,
+    jepsen::EPOCHS,
+    jepsen::STALENESS,
+    jepsen::PROGRESS,
+    jepsen::ERRORS,
 ];
 
 /// No model has this name.
@@ -96,7 +101,7 @@ mod tests {
             assert!(!checkers.is_empty(), "{}", model.name);
         }
         let error = ModelKind::by_name("regsiter").err().expect("a typo").to_string();
-        let expected = "unknown model `regsiter`: expected one of register, cas-register";
+        let expected = "unknown model `regsiter`: expected one of register, cas-register, ";
         assert!(error.starts_with(expected), "{error}");
     }
 }
