@@ -154,6 +154,27 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind("predicate-g2", "two inserts succeeded, each of which had looked for the other"),
     kind("dirty-read", "a value was read that is nowhere in the end"),
     kind("not-on-all", "some nodes have a value in the end, and others do not"),
+    kind("no-serial-order", "no order of the transactions one after the other explains all reads"),
+    kind(
+        "no-serial-order-process",
+        "no such order in which each process does its own in turn explains all reads",
+    ),
+    kind(
+        "no-serial-order-realtime",
+        "no such order in which what was over comes before what began then explains all reads",
+    ),
+    kind(
+        "no-snapshot-order",
+        "no order of beginnings and commits explains all reads as snapshot isolation would",
+    ),
+    kind(
+        "no-snapshot-order-process",
+        "no such order in which each process does its own in turn explains all reads",
+    ),
+    kind(
+        "no-snapshot-order-realtime",
+        "no such order in which what was over comes before what began then explains all reads",
+    ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
     kind("G0", "transactions overwrote each other's writes in a circle"),
     kind("G1a", "a transaction read what a failed one had written"),
