@@ -29,9 +29,10 @@ pub use linearizability::Linearizability;
 pub use model::{
     Guess, MODELS, ModelKind, ModelOptions, RegisterModel, Shape, UnknownModel, guess,
 };
-pub use objects::{Atom, Object, Objects, Seen, Shortcut, Timed};
+pub use objects::{Atom, Guide, Object, Objects, Seen, Shortcut, Timed};
 pub use recovery::Recovery;
 pub use stats::{Stats, WantedChanges, count_operations};
+pub use txn::canonical_model;
 
 /// Every checker by name, with what it promises; `stormglass list checkers`.
 pub const CHECKERS: &[(&str, &str)] = &[

@@ -50,9 +50,9 @@ const EXIT_CODES: &str =
 enum Command {
     /// Run a workload while nemeses break things, and judge what happened
     Run(Box<RunArguments>),
-    /// List workloads, nemeses, checkers, anomalies, services or variants
+    /// List workloads, nemeses, checkers, models, anomalies, services or variants
     List(list::Arguments),
-    /// Show one workload, nemesis, checker, anomaly or variant whole
+    /// Show one workload, nemesis, checker, model, anomaly or variant whole
     Describe(describe::Arguments),
     /// Judge a results folder or a history file again
     Check(check::Arguments),

@@ -154,6 +154,27 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind("predicate-g2", "two inserts succeeded, each of which had looked for the other"),
     kind("dirty-read", "a value was read that is nowhere in the end"),
     kind("not-on-all", "some nodes have a value in the end, and others do not"),
+    kind("no-serial-order", "no order of the transactions one after the other explains all reads"),
+    kind(
+        "no-serial-order-process",
+        "no such order in which each process does its own in turn explains all reads",
+    ),
+    kind(
+        "no-serial-order-realtime",
+        "no such order in which what was over comes before what began then explains all reads",
+    ),
+    kind(
+        "no-snapshot-order",
+        "no order of beginnings and commits explains all reads as snapshot isolation would",
+    ),
+    kind(
+        "no-snapshot-order-process",
+        "no such order in which each process does its own in turn explains all reads",
+    ),
+    kind(
+        "no-snapshot-order-realtime",
+        "no such order in which what was over comes before what began then explains all reads",
+    ),
     kind("inconsistent-offsets", "one offset of a log has several messages"),
     kind("duplicate", "one message is at several offsets of a log"),
     kind("precommitted-read", "a transaction polled a message that it sent itself"),
@@ -170,6 +191,47 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind("no-progress", "a process waited too long for an ok after the last fault"),
     kind("log-pattern", "a line is in a node's log that must not be there"),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
+    kind("G0", "transactions overwrote each other's writes in a circle"),
+    kind("G1a", "a transaction read what a failed one had written"),
+    kind("G1b", "a transaction read what another had written only in between"),
+    kind(
+        "G1c",
+        "transactions wrote and read in a circle: each saw or overwrote what the last left",
+    ),
+    kind(
+        "G-single-item",
+        "a transaction missed one write of another, though that one came before it by all else",
+    ),
+    kind(
+        "G-nonadjacent-item",
+        "transactions missed writes of others in a circle, no two in a row; a long fork is one",
+    ),
+    kind("G2-item", "transactions missed each other's writes in a circle; write skew is one"),
+    kind("G0-process", "as G0, where the order of a process closes the circle"),
+    kind("G1c-process", "as G1c, where the order of a process closes the circle"),
+    kind(
+        "G-single-item-process",
+        "as G-single-item, where the order of a process closes the circle",
+    ),
+    kind(
+        "G-nonadjacent-item-process",
+        "as G-nonadjacent-item, where the order of a process closes the circle",
+    ),
+    kind("G2-item-process", "as G2-item, where the order of a process closes the circle"),
+    kind("G0-realtime", "as G0, where real-time order closes the circle"),
+    kind("G1c-realtime", "as G1c, where real-time order closes the circle"),
+    kind("G-single-item-realtime", "as G-single-item, where real-time order closes the circle"),
+    kind(
+        "G-nonadjacent-item-realtime",
+        "as G-nonadjacent-item, where real-time order closes the circle",
+    ),
+    kind("G2-item-realtime", "as G2-item, where real-time order closes the circle"),
+    kind("internal", "a transaction read something else than it had itself read or written before"),
+    kind("future-read", "a transaction read what it wrote only later"),
+    kind("dirty-update", "a committed transaction built on what a failed one had written"),
+    kind("lost-update", "committed transactions read the same of a key and then each wrote it"),
+    kind("duplicate-elements", "a list held an element twice that was appended once"),
+    kind("garbage-read", "a transaction read what nobody had written"),
 ];
 
 /// Whether an anomaly of kind `found` is one of kind `expected`: the same, or a clear case of it.
@@ -205,7 +267,11 @@ mod tests {
     #[test]
     fn names_are_unique_kebab_case_and_wider_kinds_exist() {
         for (position, kind) in ANOMALIES.iter().enumerate() {
-            assert!(kind.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", kind.name);
+            assert!(
+                kind.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'),
+                "{}",
+                kind.name
+            );
             assert!(ANOMALIES[..position].iter().all(|other| other.name != kind.name));
             let wider = kind.within.is_none_or(|name| ANOMALIES.iter().any(|k| k.name == name));
             assert!(wider, "{} is within an unknown kind", kind.name);

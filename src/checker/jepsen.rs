@@ -37,36 +37,6 @@ pub use log_pattern::LogPattern;
 
 use crate::checker::ModelKind;
 
-/// All of these models, by name.
-const ALL: &[ModelKind] = &[
-    ADYA_G2,
-    BANK,
-    CAUSAL,
-    CAUSAL_REVERSE,
-    COMMENTS,
-    COUNTER,
-    DIRTY_READ,
-    EPOCHS,
-    ERRORS,
-    KAFKA,
-    LONG_FORK,
-    MONOTONIC,
-    PROGRESS,
-    SEQUENTIAL,
-    SESSION,
-    SET,
-    SET_FULL,
-    STALENESS,
-    TOTAL_QUEUE,
-    UNIQUE_IDS,
-    UNORDERED_QUEUE,
-];
-
-/// Whether a model of this name is one of these.
-pub fn has(name: &str) -> bool {
-    ALL.iter().any(|model| model.name == name)
-}
-
 pub const ADYA_G2: ModelKind = ModelKind {
     name: "adya-g2",
     what: "insert [key [a b]]: of two inserts that each look for the other, one succeeds",

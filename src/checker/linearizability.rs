@@ -7,6 +7,7 @@ mod decide;
 mod evident;
 mod explain;
 mod numbers;
+mod online;
 mod operation;
 mod parts;
 mod pool;
@@ -23,9 +24,10 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::checker::{Anomaly, Budget, Checker, Finding, RegisterModel, Verdict};
 use crate::history::History;
-use crate::op::{Key, Kind, NodeName, Process};
+use crate::op::{Event, Key, Kind, NodeName, Process};
 use decide::{Decision, Method};
 use explain::Scene;
+use online::Online;
 use operation::{Pair, Register};
 use parts::Part;
 use search::Limits;
@@ -42,6 +44,8 @@ pub struct Linearizability {
     model: RegisterModel,
     /// Where a failover of a shard may lose writes: each ownership term is judged by itself.
     shards: Option<Vec<Vec<NodeName>>>,
+    /// What was seen while the run went on.
+    online: Online,
 }
 
 /// The positions of each key's operations.
@@ -69,13 +73,13 @@ type Ruling = Result<Ruled, String>;
 
 impl Linearizability {
     pub fn new(model: RegisterModel) -> Linearizability {
-        Linearizability { model, shards: None }
+        Linearizability { model, shards: None, online: Online::default() }
     }
 
     /// Judges each ownership term of a kvrocks cluster's slots by itself; operations other than a
     /// register's own are left out.
     pub fn per_term(model: RegisterModel, shards: Vec<Vec<NodeName>>) -> Linearizability {
-        Linearizability { model, shards: Some(shards) }
+        Linearizability { model, shards: Some(shards), online: Online::default() }
     }
 
     fn rule(&self, keys: &Keys, key: usize, limits: &Limits) -> Ruling {
@@ -156,6 +160,14 @@ fn rank(decision: &Decision) -> u8 {
 impl Checker for Linearizability {
     fn name(&self) -> &'static str {
         "linearizability"
+    }
+
+    /// Online as far as values are all different; what a failover may have taken back is judged at the end.
+    fn observe(&mut self, event: &Event) -> Option<Anomaly> {
+        if self.shards.is_some() {
+            return None;
+        }
+        self.online.observe(event, &self.model)
     }
 
     fn finish(&mut self, history: &History, budget: &Budget) -> Finding {

@@ -101,7 +101,7 @@ mod tests {
             assert!(!checkers.is_empty(), "{}", model.name);
         }
         let error = ModelKind::by_name("regsiter").err().expect("a typo").to_string();
-        let expected = "unknown model `regsiter`: expected one of register, cas-register";
+        let expected = "unknown model `regsiter`: expected one of register, cas-register, ";
         assert!(error.starts_with(expected), "{error}");
     }
 }

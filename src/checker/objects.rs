@@ -24,6 +24,7 @@ pub(super) use models::{
     MULTI_REGISTER, MUTEX, OWNER_MUTEX, REENTRANT_MUTEX, STACK, UNORDERED_QUEUE,
 };
 pub use object::Object;
+pub use search::Guide;
 pub use seen::{Seen, Timed};
 
 use crate::checker::{Anomaly, Budget, Checker, Finding};

@@ -14,5 +14,6 @@ mod rw_register;
 mod table;
 mod weak;
 
+pub use consistency::canonical_model;
 pub use list_append::LIST_APPEND;
 pub use rw_register::RW_REGISTER;

@@ -16,6 +16,8 @@ use crate::results_folder::ResultsFolder;
 use crate::say::{say, say_line};
 use options::OptionArguments;
 
+pub use options::flag;
+
 #[derive(Args)]
 pub struct Arguments {
     /// A results folder, or a history: .jsonl, .jsonl.zst, .edn
@@ -30,10 +32,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "model"])]
     manifest: Option<PathBuf>,
     /// Only entries of the manifest whose path, family or model holds all these words
-    #[arg(long, value_name = "WORDS", requires = "manifest", default_value = "")]
+    #[arg(long, value_name = "WORDS", default_value = "")]
     filter: String,
     /// Of a manifest, say only what is not as stated
-    #[arg(long, short, requires = "manifest")]
+    #[arg(long, short)]
     quiet: bool,
     /// Keys are in the values, [key value], as Jepsen's independent tests have them
     #[arg(long, conflicts_with = "manifest")]
@@ -61,6 +63,9 @@ pub fn check(arguments: &Arguments) -> i32 {
     if let Some(path) = &arguments.manifest {
         let (filter, quiet, json) = (&arguments.filter, arguments.quiet, arguments.json);
         return manifest::check(path, &manifest::Wanted { filter, quiet, json }, &limits);
+    }
+    if arguments.quiet || !arguments.filter.is_empty() {
+        return fail(exit::USAGE, "--quiet and --filter are of a manifest; give --manifest FILE");
     }
     let path = arguments.path.as_deref().unwrap_or(Path::new("."));
     match std::fs::metadata(path) {

@@ -12,7 +12,7 @@ use crate::say::{say, say_line};
 
 #[derive(Args)]
 pub struct Arguments {
-    /// A workload, nemesis (aimed or not), checker, anomaly, service or variant
+    /// A workload, nemesis (aimed or not), checker, model, anomaly, service or variant
     name: String,
     /// JSON instead of text
     #[arg(long)]
@@ -77,6 +77,9 @@ fn named_things() -> Vec<(&'static str, String, String)> {
     for (name, text) in crate::checker::CHECKERS {
         things.push(("checker", (*name).to_owned(), (*text).to_owned()));
     }
+    for model in crate::checker::MODELS {
+        things.push(("model", model.name.to_owned(), of_model(model)));
+    }
     for anomaly in crate::checker::ANOMALIES {
         things.push(("anomaly", anomaly.name.to_owned(), anomaly.description.to_owned()));
     }
@@ -88,6 +91,15 @@ fn named_things() -> Vec<(&'static str, String, String)> {
         things.push(("variant", name, known.about.to_owned()));
     }
     things
+}
+
+/// What a model promises, and what may be said of a history of it.
+fn of_model(model: &crate::checker::ModelKind) -> String {
+    let flags: Vec<String> = model.takes().iter().map(|name| super::check::flag(name)).collect();
+    match flags.is_empty() {
+        true => model.what.to_owned(),
+        false => format!("{}; options of check: {}", model.what, flags.join(", ")),
+    }
 }
 
 fn of_words(kind: &str, name: &str, description: &str) -> Told {

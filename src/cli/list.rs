@@ -13,16 +13,18 @@ enum What {
     Workloads,
     Nemeses,
     Checkers,
+    Models,
     Anomalies,
     Services,
     Variants,
 }
 
 impl What {
-    const ALL: [What; 6] = [
+    const ALL: [What; 7] = [
         What::Workloads,
         What::Nemeses,
         What::Checkers,
+        What::Models,
         What::Anomalies,
         What::Services,
         What::Variants,
@@ -33,6 +35,7 @@ impl What {
             What::Workloads => "workloads",
             What::Nemeses => "nemeses",
             What::Checkers => "checkers",
+            What::Models => "models",
             What::Anomalies => "anomalies",
             What::Services => "services",
             What::Variants => "variants",
@@ -48,6 +51,10 @@ impl What {
             What::Workloads => catalogue(Catalog::Workloads)?,
             What::Nemeses => catalogue(Catalog::Nemeses)?,
             What::Checkers => fixed(crate::checker::CHECKERS),
+            What::Models => crate::checker::MODELS
+                .iter()
+                .map(|model| (model.name.to_owned(), model.what.to_owned()))
+                .collect(),
             What::Anomalies => crate::checker::ANOMALIES
                 .iter()
                 .map(|kind| (kind.name.to_owned(), kind.description.to_owned()))

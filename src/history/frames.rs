@@ -21,6 +21,9 @@ const MOST_HELD: usize = 16 << 20;
 /// So far behind damage it is looked whether sound frames follow.
 const MOST_SEARCHED: u64 = 64 << 20;
 
+/// And so many places that look like one.
+const MOST_TRIED: usize = 1000;
+
 /// Packs lines into frames.
 pub struct FrameEncoder {
     compressor: Compressor<'static>,
@@ -96,6 +99,8 @@ pub struct Frames<R> {
     /// Where this frame begins in the file.
     begun: u64,
     number: u64,
+    /// What was unpacked last.
+    piece: Vec<u8>,
     /// What this frame held so far.
     held: Vec<u8>,
     /// Some of this frame was given before its end.
@@ -116,6 +121,7 @@ impl<R: Read> Frames<R> {
             offset: 0,
             begun: 0,
             number: 1,
+            piece: vec![0; DCtx::out_size()],
             held,
             given: false,
             is_full: false,
@@ -150,32 +156,27 @@ impl<R: Read> Frames<R> {
 
     /// Unpacks a piece, and gives 0 at the end of its frame.
     fn unpack(&mut self) -> io::Result<usize> {
-        let before = self.held.len();
-        self.held.resize(before + DCtx::out_size(), 0);
-        let step = self.decoder.run_on_buffers(&self.packed[self.at..], &mut self.held[before..]);
-        let written = step.as_ref().map_or(0, |step| step.bytes_written);
-        self.held.truncate(before + written);
-        let step = step?;
-        self.is_full = step.bytes_written == DCtx::out_size() && step.remaining > 0;
+        let step = self.decoder.run_on_buffers(&self.packed[self.at..], &mut self.piece)?;
+        self.held.extend_from_slice(&self.piece[..step.bytes_written]);
+        self.is_full = step.bytes_written == self.piece.len() && step.remaining > 0;
         self.at += step.bytes_read;
         Ok(step.remaining)
     }
 
     /// Reads a piece of the file, and gives its length.
     fn read_on(&mut self) -> io::Result<usize> {
-        if self.given || self.packed.len() > MOST_HELD {
-            self.offset += self.at as u64;
-            self.packed.drain(..self.at);
-            self.at = 0;
-        }
+        let is_large = self.given || self.packed.len() > MOST_HELD;
+        let frame = self.begun.saturating_sub(self.offset) as usize;
+        // What came before this frame is done with; of a large one, also what was unpacked.
+        let done = if is_large { self.at } else { frame.min(self.at) };
+        self.packed.drain(..done);
+        self.offset += done as u64;
+        self.at -= done;
         self.inner.by_ref().take(DCtx::in_size() as u64).read_to_end(&mut self.packed)
     }
 
     fn begin_frame(&mut self) -> io::Result<()> {
-        self.offset += self.at as u64;
-        self.packed.drain(..self.at);
-        self.at = 0;
-        self.begun = self.offset;
+        self.begun = self.offset + self.at as u64;
         self.number += 1;
         self.given = false;
         self.decoder.reinit()
@@ -204,7 +205,8 @@ impl<R: Read> Frames<R> {
 
 /// A sound frame lies further on.
 fn frames_follow(rest: &[u8]) -> bool {
-    (1..rest.len()).filter(|at| rest[*at..].starts_with(&MAGIC)).any(|at| {
+    let begins = (1..rest.len()).filter(|at| rest[*at..].starts_with(&MAGIC));
+    begins.take(MOST_TRIED).any(|at| {
         find_frame_compressed_size(&rest[at..]).is_ok_and(|size| is_sound(&rest[at..at + size]))
     })
 }

@@ -23,7 +23,10 @@ use crate::op::Event;
 use output::Output;
 
 /// Bytes of the longest operation: far more than one has, and little enough to be held.
-const MOST_BYTES: usize = 32 << 20;
+const MOST_BYTES: usize = 16 << 20;
+
+/// So much of a file's begin is looked at to know its form.
+const HEAD: usize = 4096;
 
 /// The forms a history may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +183,13 @@ fn read_all<R: Read>(
     name: &str,
     output: &mut Output,
 ) -> Result<(), Trouble> {
-    source.refill()?;
+    source.refill(MOST_BYTES)?;
+    while source.text().len() < HEAD && !source.ended() {
+        if source.text().trim().is_empty() {
+            source.advance(source.text().len());
+        }
+        source.refill(MOST_BYTES)?;
+    }
     if source.text().starts_with('\u{feff}') {
         source.advance('\u{feff}'.len_utf8());
     }
@@ -190,8 +199,11 @@ fn read_all<R: Read>(
         output.format = Format::Packed;
         return Ok(());
     }
-    if is_empty {
+    if is_empty && source.offset == 0 {
         return Err(Trouble::Unknown("an empty file"));
+    }
+    if source.is_invalid() && source.text().trim().is_empty() {
+        return Err(Trouble::Unknown("bytes that are no UTF-8 text"));
     }
     output.format = sniff(source.text()).map_err(Trouble::Unknown)?;
     match output.format {

@@ -40,9 +40,9 @@ pub struct Source<R> {
     text: String,
     /// What of `text` has been taken.
     start: usize,
-    /// Bytes that are no whole character yet, or none at all.
-    rest: Vec<u8>,
+    /// What was read last. It begins with bytes that are no whole character yet, or none at all.
     piece: Vec<u8>,
+    carried: usize,
     ended: bool,
     pub damage: Option<Damage>,
     /// The place of what comes next: line from 1, bytes before it on its line and in the whole text.
@@ -67,8 +67,8 @@ impl<R: Read> Source<R> {
             feed,
             text: String::new(),
             start: 0,
-            rest: Vec::new(),
-            piece: Vec::new(),
+            piece: vec![0; PIECE],
+            carried: 0,
             ended: false,
             damage: None,
             line: 1,
@@ -93,7 +93,7 @@ impl<R: Read> Source<R> {
 
     /// Bytes after `text` are no text: where it ends, no more follows.
     pub fn is_invalid(&self) -> bool {
-        self.ended && !self.rest.is_empty() && self.damage.is_none()
+        self.ended && self.carried > 0 && self.damage.is_none()
     }
 
     /// Passes so many bytes, and gives how many lines end in them.
@@ -112,15 +112,17 @@ impl<R: Read> Source<R> {
     }
 
     /// Reads on. `text` then begins with what it has been, and has more unless all has `ended`.
-    pub fn refill(&mut self) -> Result<(), SourceError> {
+    ///
+    /// Texts that are long already grow by as much, so that looking at them again costs little, but not
+    /// much beyond `most`.
+    pub fn refill(&mut self, most: usize) -> Result<(), SourceError> {
         self.text.drain(..self.start);
         self.start = 0;
-        // Texts that are long already grow by as much, so that looking at them again costs little.
-        let wanted = self.text.len() + self.text.len().max(1);
+        let before = self.text.len();
+        let wanted = (2 * before).min(most).max(before + 1);
         while !self.ended && self.text.len() < wanted {
-            self.piece.clear();
-            self.piece.append(&mut self.rest);
-            match self.feed.more(&mut self.piece)? {
+            let (more, filled) = self.feed.more(&mut self.piece, self.carried)?;
+            match more {
                 More::Bytes => {}
                 More::End => self.ended = true,
                 More::Torn(damage) => {
@@ -128,19 +130,21 @@ impl<R: Read> Source<R> {
                     self.damage = Some(damage);
                 }
             }
-            self.take_piece();
+            self.take_piece(filled);
         }
         Ok(())
     }
 
     /// Adds what is text, and keeps the begin of a character for later.
-    fn take_piece(&mut self) {
-        match std::str::from_utf8(&self.piece) {
+    fn take_piece(&mut self, filled: usize) {
+        self.carried = 0;
+        match std::str::from_utf8(&self.piece[..filled]) {
             Ok(text) => self.text.push_str(text),
             Err(error) => {
-                let (valid, rest) = self.piece.split_at(error.valid_up_to());
-                self.text.push_str(std::str::from_utf8(valid).unwrap_or_default());
-                self.rest.extend_from_slice(rest);
+                let valid = error.valid_up_to();
+                self.text.push_str(std::str::from_utf8(&self.piece[..valid]).unwrap_or_default());
+                self.piece.copy_within(valid..filled, 0);
+                self.carried = filled - valid;
                 self.ended |= error.error_len().is_some();
             }
         }
@@ -148,11 +152,10 @@ impl<R: Read> Source<R> {
 
     /// How many bytes are left, which are then gone.
     pub fn drain(&mut self) -> u64 {
-        let mut length = (self.text().len() + self.rest.len()) as u64;
-        while !matches!(self.feed, Feed::Packed(_)) {
-            self.piece.clear();
-            match self.feed.more(&mut self.piece) {
-                Ok(More::Bytes) => length += self.piece.len() as u64,
+        let mut length = (self.text().len() + self.carried) as u64;
+        while !self.is_packed() {
+            match self.feed.more(&mut self.piece, 0) {
+                Ok((More::Bytes, filled)) => length += filled as u64,
                 _ => break,
             }
         }
@@ -166,15 +169,29 @@ pub fn count_lines(bytes: &[u8]) -> u64 {
     bytes.chunks(128).map(|chunk| u64::from(count(chunk))).sum()
 }
 
+/// As many bytes as are there, at least one unless there are no more.
+fn read_some(inner: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match inner.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
 impl<R: Read> Feed<R> {
-    fn more(&mut self, out: &mut Vec<u8>) -> Result<More, SourceError> {
+    /// Puts what comes next behind the bytes that are kept, and gives the length of both.
+    fn more(&mut self, piece: &mut Vec<u8>, kept: usize) -> Result<(More, usize), SourceError> {
         match self {
             Feed::Plain(inner) => {
-                let before = out.len();
-                inner.take(PIECE as u64).read_to_end(out)?;
-                Ok(if out.len() > before { More::Bytes } else { More::End })
+                let length = read_some(inner, &mut piece[kept..])?;
+                Ok((if length > 0 { More::Bytes } else { More::End }, kept + length))
             }
-            Feed::Packed(frames) => frames.more(out),
+            Feed::Packed(frames) => {
+                piece.truncate(kept);
+                let more = frames.more(piece)?;
+                Ok((more, piece.len()))
+            }
         }
     }
 }

@@ -106,6 +106,11 @@ impl Tape {
         self.nodes.len()
     }
 
+    /// Takes back the parts from this place on.
+    pub fn cut(&mut self, at: usize) {
+        self.nodes.truncate(at);
+    }
+
     pub fn mark_tuple(&mut self, at: usize) {
         self.tuple = Some(at as u32);
     }

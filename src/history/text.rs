@@ -130,12 +130,16 @@ fn op_map(columns: &str, tape: &mut Tape) -> Result<(), Fault> {
     let is_error = is_completion && columns[at..].trim_start().starts_with(':');
     tape.push_text(if is_error { "error" } else { "value" });
     at = parse(columns, at, tape)?;
-    let has_more = !is_error && !columns[at..].trim().is_empty();
-    if has_more {
+    let error = tape.end();
+    let has_error = !is_error && !columns[at..].trim().is_empty() && {
         tape.push_text("error");
-        parse(columns, at, tape)?;
+        // More than one column beside the value are names and values that others add.
+        columns[parse(columns, at, tape)?..].trim().is_empty()
+    };
+    if !has_error {
+        tape.cut(error);
     }
-    tape.close_map(map, if has_more { 5 } else { 4 });
+    tape.close_map(map, if has_error { 5 } else { 4 });
     Ok(())
 }
 
@@ -203,6 +207,9 @@ mod tests {
             let map = read(&format!("{prefix}3   :info   :write  :timed-out"));
             assert_eq!(map.expect("an operation")["error"], "timed-out");
         }
+        let map =
+            read("INFO  jepsen.util - 6 \t:ok :write \t37 \t:hint 9948").expect("an operation");
+        assert_eq!((&map["value"], map.get("error")), (&Json::from(37), None));
         let mut tape = Tape::default();
         for other in ["INFO  jepsen.core - Worker 3 starting", "INFO  jepsen.core - 3 workers", ""]
         {

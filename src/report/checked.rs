@@ -46,3 +46,9 @@ pub(super) fn violated_keys(finding: &Finding) -> Vec<&str> {
     let keys = finding.anomalies.iter().filter_map(|anomaly| anomaly.key.as_deref());
     keys.filter(|key| seen.insert(*key)).collect()
 }
+
+/// How many anomalies of a kind there are: a checker may tell the first and count all.
+pub(super) fn count_of(finding: &Finding, kind: &str, told: usize) -> usize {
+    let counted = finding.figures.get(kind).map_or(0, |count| *count as usize);
+    counted.max(told)
+}

@@ -3,6 +3,7 @@
 mod axis;
 mod bars;
 mod selection;
+mod zones;
 
 use maud::{Markup, html};
 
@@ -58,8 +59,10 @@ impl<'a> Timeline<'a> {
     /// `name` makes the ids of the drawing unique on the page.
     pub(super) fn svg(&self, name: &str, title: &str) -> Markup {
         let bottom = TOP + self.selection.lanes.len() as f64 * LANE_HEIGHT;
+        let (zones, below) = (zones::all(self.core()), bottom + 24.0);
+        let height = below - 2.0 + zones.len() as f64 * zones::ROW_HEIGHT;
         html! {
-            svg.timeline viewBox=(format!("0 0 {} {}", RIGHT + 24.0, bottom + 22.0)) role="img"
+            svg.timeline viewBox=(format!("0 0 {} {height}", RIGHT + 24.0)) role="img"
                 aria-labelledby=(format!("{name}-title {name}-desc")) {
                 title id=(format!("{name}-title")) { (title) }
                 desc id=(format!("{name}-desc")) { (self.description()) }
@@ -68,6 +71,7 @@ impl<'a> Timeline<'a> {
                 (self.fault_bands(bottom))
                 (self.grid(bottom))
                 (self.operations(name, bottom))
+                (zones::draw(&zones, &self.axis, below))
             }
         }
     }

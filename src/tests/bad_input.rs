@@ -104,7 +104,7 @@ fn a_flaw_in_a_workload_is_told_with_file_line_and_field() {
             too-many-nodes.yaml
               too-many-nodes.yaml:2: field `services`: zookeeper: 300 nodes; expected 1 to 15; correct it, `stormglass describe zookeeper/register` shows a sound workload
             bad-expectation.yaml
-              bad-expectation.yaml:11: field `anomaly`: expected none or one of nonlinearizable, stale-read, lost-write, no-recovery, incompatible-order, vanished-element, duplicate-element, unwritten-element, torn-transaction, duplicate-count, backward-count, impossible-count, two-holders, stale-token, topology-went-back, lost-change, lost-migration, redirect-loop, stuck-slot, stuck-migration, starved-failover, replica-divergence, split-brain, found `stale-reed`; did you mean `stale-read`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+              bad-expectation.yaml:11: field `anomaly`: expected none or one of nonlinearizable, stale-read, lost-write, no-recovery, incompatible-order, vanished-element, duplicate-element, unwritten-element, torn-transaction, duplicate-count, backward-count, impossible-count, two-holders, stale-token, topology-went-back, lost-change, lost-migration, redirect-loop, stuck-slot, stuck-migration, starved-failover, replica-divergence, lost, unexpected, duplicated, stale, counter-out-of-bounds, wrong-total, negative-value, nil-balance, unexpected-key, long-fork, causal-reverse, nonsequential, forgotten-write, session-cycle, non-monotonic-read, fractured-read, causality-violation, noncausal, read-your-writes, monotonic-reads, monotonic-writes, writes-follow-reads, nonmonotonic, predicate-g2, dirty-read, not-on-all, split-brain, found `stale-reed`; did you mean `stale-read`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
             twice.yaml
               twice.yaml:8: duplicate field `rate`; correct it, `stormglass describe zookeeper/register` shows a sound workload
             syntax.yaml
@@ -428,7 +428,7 @@ fn other_commands_refuse_as_well() {
         frobnicate
           unrecognized subcommand 'frobnicate'; `--help` shows what is expected
         list worklods
-          invalid value 'worklods' for '[WHAT]' [possible values: workloads, nemeses, checkers, anomalies, services, variants]; tip: a similar value exists: 'workloads'; `--help` shows what is expected
+          invalid value 'worklods' for '[WHAT]' [possible values: workloads, nemeses, checkers, models, anomalies, services, variants]; tip: a similar value exists: 'workloads'; `--help` shows what is expected
         describe partition-halfs
           there is nothing named `partition-halfs`; did you mean `partition-halves`?; `stormglass list` shows all
         completions tcsh
@@ -438,11 +438,11 @@ fn other_commands_refuse_as_well() {
         check nowhere
           cannot read nowhere: No such file or directory (os error 2); expected a results folder, such as results/latest, or a history file; check the path
         check history.txt
-          history.txt: a history file needs --model, one of register, cas-register
+          history.txt: line 1, column 1: not an operation: expected process, type, f and value, separated by tabs, found no history; correct it or restore it from a copy
         check history.txt --model regster
-          unknown model `regster`: expected one of register, cas-register
+          unknown model `regster`: expected one of register, cas-register, kv, multi-register, set, set-full, counter, bank, long-fork, comments, causal-reverse, sequential, list-append, rw-register, unique-ids, unordered-queue, total-queue, causal, session, monotonic, adya-g2, dirty-read
         check history.txt --model register
-          history.txt: line 1: not an operation: expected process, type, f and value, separated by tabs, found no history; correct it or restore it from a copy
+          history.txt: line 1, column 1: not an operation: expected process, type, f and value, separated by tabs, found no history; correct it or restore it from a copy
         report nowhere
           nowhere is no results folder: cannot read nowhere/scenario.yaml: No such file or directory (os error 2); give a folder below results/, such as results/latest
         down --run BAD

@@ -370,8 +370,12 @@ fn histories_are_judged_in_every_form() {
         }
     }
     let said = folder.run("check bad.jsonl --model cas-register --json");
-    let findings: Json = serde_json::from_str(&said.out).expect("JSON");
-    let findings = findings.as_array().expect("a list");
+    let whole: Json = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(
+        (whole["verdict"].as_str(), whole["exit_code"].as_i64()),
+        (Some("invalid"), Some(1))
+    );
+    let findings = whole["findings"].as_array().expect("a list");
     let anomalies = findings.iter().filter_map(|finding| finding["anomalies"][0]["kind"].as_str());
     assert_eq!((said.code, anomalies.collect::<Vec<_>>()), (Some(1), vec!["stale-read"]));
 }

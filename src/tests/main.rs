@@ -3,6 +3,7 @@
 mod bad_input;
 mod binary;
 mod cells;
+mod check;
 mod commands;
 mod determinism;
 mod differential;

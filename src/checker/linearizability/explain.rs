@@ -1,5 +1,6 @@
 //! Tells a violation so that a tired person understands it: one sentence, then the operations.
 
+mod attempts;
 mod pattern;
 mod wording;
 
@@ -59,6 +60,13 @@ pub(super) fn explain(scene: &Scene, shrunk: &Shrunk, beginning: Option<String>)
     }
     if let Pattern::Stale(stale) = &pattern {
         details.push(wording.staleness(stale));
+    }
+    if let Pattern::Tangled { .. } = &pattern {
+        let attempts = attempts::all(&shown, shrunk.from_any_state);
+        details.extend(attempts.told.iter().map(|attempt| wording.attempt(attempt, &shown)));
+        if attempts.more > 0 {
+            details.push(format!("and {} more orders that fail as well", attempts.more));
+        }
     }
     details.push(told_of_core(scene, shrunk, shown.len(), of_its_own));
     details.extend(beginning.map(|beginning| {

@@ -17,6 +17,7 @@ mod service;
 
 use crate::checker::linearizability::certificate;
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, ValueId};
+use candidates::Ranked;
 use live::Live;
 use mask::Mask;
 use memo::{Key, Memo, Remembered, Used};
@@ -82,8 +83,8 @@ struct Frame<const WORDS: usize> {
     position: usize,
     order_length: usize,
     config: Config<WORDS>,
-    /// What is still to be tried here, the best last; never empty.
-    untried: Vec<u32>,
+    /// Where what is still to be tried here begins; there always is something.
+    untried: usize,
 }
 
 struct Search<'a, const WORDS: usize> {
@@ -98,6 +99,9 @@ struct Search<'a, const WORDS: usize> {
     /// What has taken effect so far: operations, and uses of classes.
     order: Vec<u32>,
     frames: Vec<Frame<WORDS>>,
+    /// Of all frames, one after the other, what is still to be tried, the best last.
+    untried: Vec<u32>,
+    ranked: Ranked,
     memo: Memo<WORDS>,
     steps: u64,
 }
@@ -114,6 +118,8 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             config: Config { state: INITIAL, done: Mask::EMPTY, used: Used::default() },
             order: Vec::with_capacity(plan.operations.len()),
             frames: Vec::new(),
+            untried: Vec::new(),
+            ranked: Ranked::default(),
             memo: Memo::new(limits.memory),
             steps: 0,
         }
@@ -245,27 +251,26 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
     }
 
     fn branch(&mut self) {
-        let untried = candidates::untried(self.plan, &self.live, &self.config, self.position);
-        if !untried.is_empty() {
-            self.frames.push(Frame {
-                position: self.position,
-                order_length: self.order.len(),
-                config: self.config.clone(),
-                untried,
-            });
+        let untried = self.untried.len();
+        let (position, ranked) = (self.position, &mut self.ranked);
+        candidates::find(self.plan, &self.live, &self.config, position, ranked, &mut self.untried);
+        if self.untried.len() > untried {
+            let (order_length, config) = (self.order.len(), self.config.clone());
+            self.frames.push(Frame { position, order_length, config, untried });
         }
     }
 
     /// Goes back to the latest choice and tries what is next there. False if nothing is left.
     fn retry(&mut self) -> bool {
-        let Some(mut frame) = self.frames.pop() else { return false };
-        let Some(candidate) = frame.untried.pop() else { return false };
+        let (Some(frame), Some(candidate)) = (self.frames.pop(), self.untried.pop()) else {
+            return false;
+        };
         self.rewind(frame.position);
         self.order.truncate(frame.order_length);
-        if frame.untried.is_empty() {
+        if self.untried.len() == frame.untried {
             self.config = frame.config;
         } else {
-            self.config = frame.config.clone();
+            self.config.clone_from(&frame.config);
             self.frames.push(frame);
         }
         self.apply(candidate);

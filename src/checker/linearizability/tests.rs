@@ -1,6 +1,7 @@
 //! A checker is guilty until proven innocent: told stories, a brute-force oracle, simulated
 //! registers, and histories recorded elsewhere.
 
+mod online;
 mod oracle;
 mod recorded;
 mod simulated;
@@ -9,6 +10,7 @@ mod terms;
 mod told;
 
 use super::*;
+use crate::op::Value;
 
 const UNLIMITED: Limits<'static> =
     Limits { exhausted: &|| false, memory: 1 << 30, steps: u64::MAX };

@@ -1,37 +1,50 @@
 //! Which options mean something to which model.
 
 use super::ModelKind;
-use crate::checker::jepsen;
 
-/// Of models whose objects start with something.
-const OBJECT: &[&str] = &["init", "nil_read_is_unknown", "ops"];
+const REGISTER: &[&str] = &["init", "nil_read_is_unknown"];
 
-const CAS: &[&str] = &["init", "failed_cas_is_evidence", "nil_read_is_unknown", "ops"];
+const CAS_REGISTER: &[&str] = &["init", "nil_read_is_unknown", "failed_cas_is_evidence"];
 
 const LIST_APPEND: &[&str] = &["consistency_models", "anomalies"];
 
 const RW_REGISTER: &[&str] = &[
-    "init",
     "consistency_models",
     "anomalies",
     "linearizable_keys",
     "sequential_keys",
     "wfr_keys",
     "transaction_order",
+    "init",
 ];
 
-/// Of Jepsen's own checkers: of these anomalies alone, and how strict.
-const JEPSEN: &[&str] = &["init", "ops", "anomalies", "consistency_models"];
+const BANK: &[&str] = &["init", "anomalies", "ops"];
+
+const SET_FULL: &[&str] = &["consistency_models", "anomalies", "ops"];
+
+/// Of the other models that Jepsen has.
+const JEPSEN: &[&str] = &["anomalies", "ops"];
+
+const KV: &[&str] = &["init", "nil_read_is_unknown", "ops"];
+
+/// Of objects that begin with something.
+const OBJECT: &[&str] = &["init"];
 
 impl ModelKind {
     /// The options that this model takes, by the names of their fields.
     pub fn takes(&self) -> &'static [&'static str] {
         match self.name {
-            "cas-register" => CAS,
+            "register" | "multi-register" => REGISTER,
+            "cas-register" => CAS_REGISTER,
+            "kv" => KV,
+            "list" | "linearizable-set" | "linearizable-counter" => OBJECT,
+            "fifo-queue" | "unordered-queue" | "stack" | "mutex" | "lock" | "owner-mutex"
+            | "reentrant-mutex" | "fenced-lock" => &[],
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
-            name if jepsen::has(name) => JEPSEN,
-            _ => OBJECT,
+            "bank" => BANK,
+            "set-full" => SET_FULL,
+            _ => JEPSEN,
         }
     }
 }

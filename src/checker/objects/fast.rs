@@ -4,6 +4,7 @@
 pub(super) mod bag;
 pub(super) mod fifo;
 pub(super) mod growing;
+mod openly;
 mod presence;
 mod values;
 

@@ -17,6 +17,9 @@ pub(super) trait Steps {
     /// See [`Object::hopeless`].
     fn is_hopeless(&mut self, state: u32, wanted: u32) -> bool;
 
+    /// Whether an operation that resets may lead to a state in which `wanted` can happen.
+    fn may_lead_to(&mut self, wanted: u32, resetting: u32) -> bool;
+
     /// Bytes taken by states and steps.
     fn bytes(&self) -> usize;
 }
@@ -33,6 +36,7 @@ pub(super) struct Machine<'a, O: Object> {
     states: Interned<O::State>,
     steps: FxHashMap<(u32, u32), u32>,
     hopeless: FxHashMap<(u32, u32), bool>,
+    leads: FxHashMap<(u32, u32), bool>,
     weight: usize,
 }
 
@@ -48,6 +52,7 @@ impl<'a, O: Object> Machine<'a, O> {
             states,
             steps: FxHashMap::default(),
             hopeless: FxHashMap::default(),
+            leads: FxHashMap::default(),
             weight: 0,
         }
     }
@@ -106,10 +111,17 @@ impl<O: Object> Steps for Machine<'_, O> {
         })
     }
 
+    fn may_lead_to(&mut self, wanted: u32, resetting: u32) -> bool {
+        let Machine { object, operations, leads, .. } = self;
+        *leads.entry((wanted, resetting)).or_insert_with(|| {
+            object.may_tell(&operations[wanted as usize], &operations[resetting as usize])
+        })
+    }
+
     fn bytes(&self) -> usize {
         self.weight
             + self.states.capacity() * 2 * size_of::<usize>()
             + self.steps.capacity() * size_of::<((u32, u32), u32)>()
-            + self.hopeless.capacity() * size_of::<((u32, u32), bool)>()
+            + (self.hopeless.capacity() + self.leads.capacity()) * size_of::<((u32, u32), bool)>()
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::fast::Shortcut;
+use super::search::Guide;
 use super::seen::{Seen, Timed};
 
 /// A sequential object. A system is right if it behaves as if every operation took effect on such an
@@ -119,16 +120,24 @@ pub trait Object: Debug + Send + Sync {
         true
     }
 
-    /// Whether the operation may lead out of a state that no later operation without this property
-    /// leads out of; see `hopeless`.
+    /// Whether the operation may lead out of a state that is hopeless; see there.
     fn resets(&self, _operation: &Self::Operation) -> bool {
         true
     }
 
-    /// Whether `wanted`, which observes, cannot happen any more in this state nor in any that follows
-    /// from it by operations that do not reset.
+    /// Whether `wanted`, which observes, cannot happen any more in this state, nor in any that follows from
+    /// it, unless by an operation that resets and of which `wanted` may tell.
     fn hopeless(&self, _state: &Self::State, _wanted: &Self::Operation) -> bool {
         false
+    }
+
+    /// What helps to find an order, by position.
+    fn guide(&self, operations: &[Timed<Self::Operation>]) -> Vec<Guide> {
+        let guide = |timed: &Timed<Self::Operation>| Guide {
+            is_eager: self.observes(&timed.operation),
+            rank: timed.complete,
+        };
+        operations.iter().map(guide).collect()
     }
 
     /// The clusters of operations that this one is of: those that can all be left out of any order, so

@@ -6,7 +6,7 @@
 //! event, the state, which operations in flight are done, and how many of each kind of open operations
 //! (of unknown outcome) are used. It costs, at worst, exponentially much in the operations in flight at
 //! once; in the length of the history it is linear where few orders explain it.
-//! Reductions, each of which keeps the answer: operations that change nothing take effect as soon as they
+//! Reductions, each of which keeps the answer: what never harms by taking effect (at least what changes nothing) does so as soon as it
 //! can; equal open operations are counted, and who has used fewer of them can do whatever who has used
 //! more can; and a state is left from which the next observation cannot come about any more.
 
@@ -20,6 +20,7 @@ use super::machine::{INITIAL, Steps};
 use super::seen::Timed;
 use mask::Mask;
 use memo::{Key, Memo, Remembered, Used};
+pub use plan::Guide;
 pub(super) use plan::Plan;
 
 /// How much a search may take.
@@ -101,9 +102,9 @@ struct Search<'a, const WORDS: usize> {
     furthest: usize,
     /// The last event on account of which something was not tried.
     blamed: usize,
-    /// Slots of operations in flight, those of them that change nothing, and those that reset.
+    /// Slots of operations in flight, those of them that are eager, and those that reset.
     present: Mask<WORDS>,
-    observers: Mask<WORDS>,
+    eager: Mask<WORDS>,
     resetting: Mask<WORDS>,
     /// By slot.
     occupants: Vec<u32>,
@@ -127,7 +128,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             furthest: 0,
             blamed: 0,
             present: Mask::EMPTY,
-            observers: Mask::EMPTY,
+            eager: Mask::EMPTY,
             resetting: Mask::EMPTY,
             occupants: vec![0; plan.slots],
             offered: vec![0; plan.classes.len()],
@@ -190,7 +191,11 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
                 self.offered[self.plan.class(event.position)] += 1;
             } else {
                 self.enter(event.position);
-                self.take_effect_if_observing(self.plan.slot(event.position));
+                let state = self.config.state;
+                self.take_effect_if_eager(self.plan.slot(event.position));
+                if self.config.state != state {
+                    self.take_effect_eagerly();
+                }
             }
             self.position += 1;
         }
@@ -201,14 +206,13 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         let slot = self.plan.slot(position);
         self.present.insert(slot);
         self.occupants[slot] = position;
-        let traits = self.plan.traits(position);
-        self.observers.set(slot, traits.observes);
-        self.resetting.set(slot, traits.resets);
+        self.eager.set(slot, self.plan.guide(position).is_eager);
+        self.resetting.set(slot, self.plan.resets(position));
     }
 
     fn leave(&mut self, slot: usize) {
         self.present.remove(slot);
-        self.observers.remove(slot);
+        self.eager.remove(slot);
         self.resetting.remove(slot);
     }
 
@@ -216,13 +220,26 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         &self.plan.operations[self.occupants[slot] as usize]
     }
 
-    /// What changes nothing is best done as early as it can be.
-    fn take_effect_if_observing(&mut self, slot: usize) {
+    /// What is eager is best done as early as it can be.
+    fn take_effect_if_eager(&mut self, slot: usize) {
         let operation = self.occupant(slot).operation;
-        if self.observers.contains(slot) && self.steps.step(self.config.state, operation).is_some()
-        {
-            self.config.done.insert(slot);
-            self.order.push((Candidate::Slot(self.occupants[slot]), operation));
+        let next = self.steps.step(self.config.state, operation);
+        let Some(next) = next.filter(|_| self.eager.contains(slot)) else { return };
+        self.config.state = next;
+        self.config.done.insert(slot);
+        self.order.push((Candidate::Slot(self.occupants[slot]), operation));
+    }
+
+    /// All that is eager, until nothing more can be done.
+    fn take_effect_eagerly(&mut self) {
+        loop {
+            let before = self.config.state;
+            for slot in self.eager.without(&self.config.done).ones() {
+                self.take_effect_if_eager(slot);
+            }
+            if self.config.state == before {
+                return;
+            }
         }
     }
 
@@ -294,8 +311,6 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         };
         let next = self.steps.step(self.config.state, operation);
         self.config.state = next.unwrap_or(self.config.state);
-        for slot in self.observers.without(&self.config.done).ones() {
-            self.take_effect_if_observing(slot);
-        }
+        self.take_effect_eagerly();
     }
 }

@@ -10,4 +10,5 @@ mod sets;
 mod soundness;
 mod strings;
 mod told;
+mod told_of_objects;
 mod transactions;

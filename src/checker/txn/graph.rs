@@ -67,10 +67,6 @@ impl Graph {
         (&self.offsets, &self.targets, &self.kinds)
     }
 
-    pub fn is_txn(&self, node: u32) -> bool {
-        node < self.txns
-    }
-
     pub fn bytes(&self) -> usize {
         self.offsets.len() * 4 + self.targets.len() * 5
     }

@@ -62,6 +62,11 @@ impl Judgement {
         self.counts.contains_key(kind)
     }
 
+    /// Whether something was found that is not to be.
+    pub fn found_any(&self, wanted: &Wanted) -> bool {
+        self.counts.keys().any(|kind| wanted.prohibits(kind))
+    }
+
     /// The verdict; `what` says in a few words what was judged: `12 transactions on 3 keys`.
     pub fn into_finding(self, name: &str, wanted: &Wanted, what: &str) -> Finding {
         let (told, other): (Vec<_>, Vec<_>) =

@@ -66,6 +66,7 @@ impl ListAppend {
         reads::check(table, &versions, &mut judgement);
         internal::check(table, &versions, &mut judgement);
         updates::dirty(table, &versions, &mut judgement);
+        updates::reordered(table, &versions, &mut judgement);
         updates::lost(table, &mut judgement);
         let graph = self.graph(&versions);
         self.cycles(&graph, &versions, budget, &mut judgement);

@@ -12,6 +12,7 @@ pub(crate) mod footprint;
 pub(crate) mod initial;
 mod justify;
 mod realtime;
+mod search;
 mod singles;
 mod sources;
 mod stated;
@@ -25,6 +26,7 @@ mod tests;
 
 use crate::checker::txn::consistency::Wanted;
 use crate::checker::txn::cycles::find_cycles;
+use crate::checker::txn::explain::cycle_anomaly;
 use crate::checker::txn::graph::{Edges, process_order, realtime_order};
 use crate::checker::txn::judgement::Judgement;
 use crate::checker::txn::table::{NONE, Shape, Table};
@@ -40,6 +42,7 @@ use direct::{Direct, Kind, direct};
 use footprint::Footprints;
 use initial::InitialVersions;
 use justify::Evidence;
+use search::{Asked, Scene, Searched};
 use stated::StatedOrder;
 use touches::Touches;
 use version_order::VersionOrder;
@@ -63,6 +66,12 @@ struct Trusted {
     sequential: bool,
     linearizable: bool,
     stated: Option<StatedOrder>,
+}
+
+impl Trusted {
+    fn any(&self) -> bool {
+        self.writes_follow_reads || self.sequential || self.linearizable || self.stated.is_some()
+    }
 }
 
 /// Judges transactions on registers.
@@ -121,11 +130,7 @@ impl RwRegister {
             None => self.judge_dependencies(&case, &mut judgement),
         }
         case.tell_doubts(&mut judgement);
-        let (txns, keys) = (self.table.len(), self.table.keys.len());
-        judgement.figures.insert("transactions".to_owned(), txns as f64);
-        judgement.figures.insert("keys".to_owned(), keys as f64);
-        let what = format!("{txns} transactions on {keys} keys");
-        let mut finding = judgement.into_finding(NAME, &self.wanted, &what);
+        let mut finding = judgement.into_finding(NAME, &self.wanted, &self.table.what());
         if let Some(level) = self.level {
             finding.consistency = case.weak_consistency(level, &finding, &direct);
         }
@@ -155,15 +160,36 @@ impl RwRegister {
             judgement.doubt("no transaction is known to depend on another, so nothing can be said");
         }
         let cycles = find_cycles(&edges.into_graph(), case.budget);
-        for cycle in &cycles.told {
-            judgement.tell(cycle.name, || evidence.explain_dependencies(cycle));
+        judgement.take_cycles(cycles, |cycle| cycle_anomaly(&self.table, cycle, &evidence));
+        if !judgement.found_any(&self.wanted) {
+            self.search(case, &order, judgement);
         }
-        for (name, count) in &cycles.counts {
-            let told = cycles.told.iter().filter(|cycle| cycle.name == *name).count() as u64;
-            judgement.count(name, count.saturating_sub(told));
-        }
-        if let Some(why) = cycles.undecided {
-            judgement.doubt(why);
+    }
+
+    /// Tries orders of writes where what was inferred is no contradiction.
+    fn search(&self, case: &Case, order: &VersionOrder, judgement: &mut Judgement) {
+        let Some(asked) = Asked::of(&self.wanted) else { return };
+        let committed = Committed::of(case.registers, case.prints, &case.initial);
+        let scene = Scene { committed: &committed, prints: case.prints, order };
+        // Where orders of versions are trusted they are all but complete, as in Elle.
+        let steps = if self.trusted.any() { search::SHORT } else { search::LONG };
+        match search::search(&scene, asked, steps, case.budget) {
+            Searched::Ordered => {
+                judgement.figures.insert("ordered".to_owned(), 1.0);
+            }
+            Searched::Impossible(refuted) => {
+                let kind = refuted.asked.anomaly();
+                judgement.tell(kind, || search::explain(&scene, &refuted));
+            }
+            Searched::Undecided(why) if !self.trusted.any() => {
+                judgement.doubt(format!(
+                    "no contradiction was found in what could be inferred, but {why}; trust \
+                     linearizable_keys, sequential_keys or wfr_keys if the system promises them"
+                ));
+            }
+            Searched::Undecided(_) => {
+                judgement.figures.insert("ordered".to_owned(), 0.0);
+            }
         }
     }
 

@@ -120,6 +120,8 @@ pub struct Table {
     pub values: Interner,
     pub lists: Lists,
     refused: Option<String>,
+    /// The index of a transaction that may have had effect, of which nobody knows which.
+    blind: Option<u64>,
     /// Reused for each list that is read.
     list: Vec<u32>,
 }
@@ -136,6 +138,7 @@ impl Table {
             values: Interner::default(),
             lists: Lists::default(),
             refused: None,
+            blind: None,
             list: Vec::new(),
         }
     }
@@ -157,6 +160,11 @@ impl Table {
         &self.micro_ops[txn.first as usize..txn.last as usize]
     }
 
+    /// How many writes there are in all.
+    pub fn writes(&self) -> usize {
+        self.micro_ops.iter().filter(|op| matches!(op, MicroOp::Write { .. })).count()
+    }
+
     /// All transactions with their numbers, in order.
     pub fn txns(&self) -> impl Iterator<Item = (u32, &Txn)> {
         (0..).zip(&self.txns)
@@ -170,12 +178,22 @@ impl Table {
         })
     }
 
+    /// The index of a transaction that may have had effect though it is nowhere told what it was to do:
+    /// what nobody wrote may then be its.
+    pub fn blind(&self) -> Option<u64> {
+        self.blind
+    }
+
     /// What it holds, in a few words.
     pub fn what(&self) -> String {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
         let (txns, keys) = (self.txns.len(), self.keys.len());
-        let (ok, s) =
-            (self.txns.iter().filter(|txn| txn.is_ok()).count(), if keys == 1 { "" } else { "s" });
-        format!("{txns} transactions, {ok} of them ok, on {keys} key{s}")
+        let ok = self.txns.iter().filter(|txn| txn.is_ok()).count();
+        format!(
+            "{txns} transaction{}, {ok} of them ok, on {keys} key{}",
+            plural(txns),
+            plural(keys)
+        )
     }
 
     /// What stood in the history where a transaction was expected; nothing can be judged then.

@@ -92,7 +92,7 @@ impl OptionArguments {
 }
 
 /// An option's name as it is typed.
-fn flag(name: &str) -> String {
+pub fn flag(name: &str) -> String {
     match name {
         "consistency_models" => "--consistency".to_owned(),
         other => format!("--{}", other.replace('_', "-")),

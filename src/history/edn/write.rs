@@ -20,7 +20,7 @@ pub fn write_edn(out: &mut Vec<u8>, event: &Event, keys: Keys) {
     keyword(out, &event.f);
     out.extend_from_slice(b", :value ");
     match (&event.key, keys) {
-        (Some(key), Keys::Independent) => {
+        (Some(key), Keys::Independent) if event.process != Process::Nemesis => {
             out.push(b'[');
             write_key(out, key);
             out.push(b' ');

@@ -27,7 +27,7 @@ pub fn next_line<R: Read>(source: &mut Source<R>) -> Result<Option<usize>, Troub
             let error = LineError::TooLong { most: MOST_BYTES >> 20 };
             return Err(trouble_at(source, 0, error));
         }
-        source.refill()?;
+        source.refill(MOST_BYTES)?;
     }
 }
 

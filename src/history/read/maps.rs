@@ -66,9 +66,14 @@ fn spreads(text: &str) -> bool {
 fn refill<R: Read>(source: &mut Source<R>) -> Result<(), Trouble> {
     if source.text().len() > MOST_BYTES {
         let error = LineError::TooLong { most: MOST_BYTES >> 20 };
-        return Err(trouble_at(source, 0, error));
+        return Err(trouble_at(source, begin(source), error));
     }
-    Ok(source.refill()?)
+    Ok(source.refill(MOST_BYTES)?)
+}
+
+/// Where something begins that is no white space.
+fn begin<R: Read>(source: &Source<R>) -> usize {
+    source.text().len() - source.text().trim_start().len()
 }
 
 /// Trouble at so many bytes from where the source stands.
@@ -109,14 +114,14 @@ impl Maps {
     /// The line that the source stands in ends too early.
     fn line_ends<R: Read>(&self, source: &Source<R>) -> Trouble {
         let text = source.text();
-        let begin = text.len() - text.trim_start().len();
+        let begin = begin(source);
         let end = text[begin..].find('\n').map_or(text.len(), |length| begin + length);
         let why = self.language.error("the line ends within a map".into());
         trouble_at(source, end, why)
     }
 
     fn fault<R: Read>(&self, source: &Source<R>, fault: Fault) -> Trouble {
-        let begin = source.text().len() - source.text().trim_start().len();
+        let begin = begin(source);
         let (line, offset) = self.place(source, begin);
         let is_last = source.ended() && !self.has_line(source);
         if is_last && source.is_invalid() && fault.ends {
@@ -129,7 +134,8 @@ impl Maps {
                 why: format!("no whole operation: {}", fault.why),
             };
         }
-        let passes_line = source.text()[begin..fault.at.max(begin)].contains('\n');
+        let passed = source.text().as_bytes().get(begin..=fault.at).unwrap_or_default();
+        let passes_line = passed.contains(&b'\n');
         if self.by_line && (passes_line || fault.ends) {
             return self.line_ends(source);
         }

@@ -1,11 +1,16 @@
 //! All forms of a history lead to the same events, and what is wrong with one is named.
 
+mod any_bytes;
+mod bad_input;
+mod property;
 mod recorded;
+mod samples;
 
 use expect_test::{Expect, expect};
 
 use super::super::{FrameEncoder, parse_line, write_edn, write_line, write_text};
 use super::*;
+use crate::{history, op};
 
 use crate::op::{Key, Value};
 

@@ -1,13 +1,16 @@
 //! The verdict on a history as lines for a terminal.
 
-use super::{Checked, by_kind, violated_keys};
+use super::{Checked, by_kind, count_of, violated_keys};
 use crate::checker::{Anomaly, Consistency, Finding, Verdict};
 use crate::report::terminal::{Colours, wrapped};
 use crate::report::words;
 
-/// Anomalies of one kind told in full, and the lines of each.
+/// Anomalies told of one kind, and the lines of the first and of the others: where one has more, the middle
+/// is left out.
 const TOLD: usize = 3;
+const DETAILS_OF_FIRST: usize = 40;
 const DETAILS: usize = 12;
+const MODELS: usize = 6;
 const KINDS: usize = 20;
 const FIGURES: usize = 12;
 const KEYS: usize = 10;
@@ -90,7 +93,7 @@ impl Text {
         }
         let kinds = by_kind(finding);
         for (kind, anomalies) in kinds.iter().take(KINDS) {
-            self.kind(kind, anomalies);
+            self.kind(kind, anomalies, count_of(finding, kind, anomalies.len()));
         }
         if kinds.len() > KINDS {
             let more = words::plural(kinds.len() - KINDS, "more kind", "more kinds");
@@ -99,7 +102,12 @@ impl Text {
     }
 
     fn figures(&mut self, finding: &Finding) {
-        let told = finding.figures.iter().filter(|(_, value)| **value != 0.0).take(FIGURES);
+        // What the kinds of anomalies tell, and the form of the history, need not be told twice.
+        let is_news = |name: &str| {
+            finding.name != "well-formed" && !finding.anomalies.iter().any(|one| one.kind == name)
+        };
+        let told = finding.figures.iter().filter(|(name, value)| **value != 0.0 && is_news(name));
+        let told = told.take(FIGURES);
         let told = told.map(|(name, value)| {
             format!("{} {}", name.replace('-', " "), words::figure(*value).replace(' ', "\u{a0}"))
         });
@@ -123,43 +131,51 @@ impl Text {
     }
 
     fn consistency(&mut self, consistency: &Consistency) {
-        let names = |names: &[String]| match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
+        let names = |names: &[String]| {
+            let told = names[..names.len().min(MODELS)].join(", ");
+            match names.len() {
+                0 => "none".to_owned(),
+                all if all > MODELS => format!("{told} and {} stronger ones", all - MODELS),
+                _ => told,
+            }
         };
         self.put(INDENT, "violates", &names(&consistency.violates));
         self.put(INDENT, "survives", &names(&consistency.survives));
     }
 
-    fn kind(&mut self, kind: &str, anomalies: &[&Anomaly]) {
-        let count = match anomalies.len() {
+    fn kind(&mut self, kind: &str, anomalies: &[&Anomaly], all: usize) {
+        let count = match all {
             1 => String::new(),
             many => format!(" ({})", words::count(many as u64)),
         };
         let kind = self.painted(kind, Verdict::Invalid, false);
         self.lines.push(String::new());
         self.lines.push(format!("{}{kind}{count}", " ".repeat(4)));
-        for anomaly in anomalies.iter().take(TOLD) {
-            self.anomaly(anomaly);
+        for (position, anomaly) in anomalies.iter().take(TOLD).enumerate() {
+            self.anomaly(anomaly, if position == 0 { DETAILS_OF_FIRST } else { DETAILS });
         }
-        if anomalies.len() > TOLD {
-            self.put(
-                6,
-                "",
-                &format!("and {} more of this kind", words::count((anomalies.len() - TOLD) as u64)),
-            );
+        if all > TOLD {
+            let more = words::count((all - TOLD) as u64);
+            self.put(6, "", &format!("and {more} more of this kind"));
         }
     }
 
-    fn anomaly(&mut self, anomaly: &Anomaly) {
-        self.put(6, "", &anomaly.summary);
-        for detail in anomaly.details.iter().take(DETAILS) {
-            self.put(8, "", detail);
+    fn anomaly(&mut self, anomaly: &Anomaly, most: usize) {
+        let summary = &anomaly.summary;
+        match anomaly.key.as_ref().map(|key| format!("key {key}")) {
+            Some(key) if !summary.contains(&key) => self.put(6, "", &format!("{key}: {summary}")),
+            _ => self.put(6, "", summary),
         }
-        if anomaly.details.len() > DETAILS {
-            let more = anomaly.details.len() - DETAILS;
-            self.put(8, "", &format!("and {}", words::plural(more, "more line", "more lines")));
+        let details = &anomaly.details;
+        if details.len() <= most {
+            details.iter().for_each(|detail| self.put(8, "", detail));
+            return;
         }
+        let (first, last) = (&details[..most / 2], &details[details.len() - most / 2..]);
+        first.iter().for_each(|detail| self.put(8, "", detail));
+        let more = details.len() - first.len() - last.len();
+        self.put(8, "", &format!("… {} …", words::plural(more, "more line", "more lines")));
+        last.iter().for_each(|detail| self.put(8, "", detail));
     }
 
     fn painted(&self, text: &str, verdict: Verdict, is_bold: bool) -> String {

@@ -8,7 +8,7 @@ use super::{anomalies, checkers, first_screen};
 use crate::checker::{Anomaly, Finding, Verdict};
 use crate::history::History;
 use crate::op::SECOND;
-use crate::report::checked::{Checked, by_kind};
+use crate::report::checked::{Checked, by_kind, count_of};
 use crate::report::digest::Digest;
 use crate::report::headline::Tone;
 use crate::report::timeline::Timeline;
@@ -132,7 +132,8 @@ fn counts(findings: &[Finding]) -> Markup {
                 }
                 dl.facts {
                     @for (kind, anomalies) in by_kind(finding) {
-                        dt { (kind) } dd { (words::count(anomalies.len() as u64)) }
+                        dt { (kind) }
+                        dd { (words::count(count_of(finding, kind, anomalies.len()) as u64)) }
                     }
                     @if let Some(consistency) = &finding.consistency {
                         dt { "violates" } dd { (consistency.violates.join(", ")) }
@@ -188,6 +189,7 @@ fn in_turn(findings: &[Finding]) -> Vec<(&str, &Anomaly)> {
 
 fn article(digest: &Digest, number: usize, checker: &str, anomaly: &Anomaly) -> Markup {
     let timeline = Timeline::of(digest, anomaly);
+    let anomaly = &in_time(anomaly, timeline.as_ref(), digest);
     html! {
         article.card.anomaly id=(format!("anomaly-{number}")) {
             h3 { (number) ". " (anomaly.kind) " " span.quiet { "found by " (checker) } }
@@ -207,6 +209,17 @@ fn article(digest: &Digest, number: usize, checker: &str, anomaly: &Anomaly) -> 
             }
         }
     }
+}
+
+/// The anomaly, from the first to the last of its operations where its checker knew no times.
+fn in_time(anomaly: &Anomaly, timeline: Option<&Timeline>, digest: &Digest) -> Anomaly {
+    let mut anomaly = anomaly.clone();
+    let core = timeline.map_or(&[][..], Timeline::core);
+    if (anomaly.from, anomaly.to) == (0, 0) {
+        anomaly.from = core.iter().map(|one| one.invoke.time).min().unwrap_or(0);
+        anomaly.to = core.iter().map(|one| one.ended(digest.end)).max().unwrap_or(0);
+    }
+    anomaly
 }
 
 fn the_rest(listed: &[&Anomaly]) -> Markup {

@@ -115,3 +115,33 @@ fn the_drawing_is_bounded_whatever_the_history() {
     assert!(svg.len() < 100_000, "{} bytes", svg.len());
     assert!(timeline.core().iter().all(|op| op.invoke.time > 19 * SECOND), "the end is kept");
 }
+
+#[test]
+fn zones_of_a_register_show_when_each_value_was_there() {
+    let with = |line: Line, value| (line, value);
+    let lines = [
+        with((0, "write", 0, Some(10), Kind::Ok), 1),
+        with((0, "write", 20, Some(30), Kind::Ok), 2),
+        with((1, "read", 40, Some(50), Kind::Ok), 1),
+    ];
+    let mut events: Vec<Event> = Vec::new();
+    for (line, value) in lines {
+        let of_one = history(&[line]);
+        events.extend(of_one.events().iter().cloned().map(|event| Event {
+            index: 0,
+            value: Value::Int(value),
+            ..event
+        }));
+    }
+    for (index, event) in events.iter_mut().enumerate() {
+        event.index = index as u64;
+    }
+    let svg = svg(&History::new(events), vec![0, 2, 4]).expect("the operations exist");
+    for sentence in [
+        "1 must have been there from 0.010 s to 0.040 s",
+        "2 was there at some moment from 0.020 s to 0.030 s",
+    ] {
+        assert!(svg.contains(sentence), "{sentence} in {svg}");
+    }
+    assert_eq!(svg.matches("class=\"zone\"").count(), 2);
+}

@@ -152,8 +152,8 @@ fn an_edited_history_is_refused_with_its_line() {
         index: stormglass: run/history.jsonl.zst: line 5 (index 999999): expected index 4; no run records that, so the file was edited; correct it or restore it from a copy
         invocation: stormglass: run/history.jsonl.zst: line 3 (index 3): expected index 2; no run records that, so the file was edited; correct it or restore it from a copy
         time: stormglass: run/history.jsonl.zst: line 5 (index 4): time 1 is before 6000000, the time of the event before it; no run records that, so the file was edited; correct it or restore it from a copy
-        type: stormglass: run/history.jsonl.zst: line 5: field `type`: expected invoke, ok, fail or info, found "okay"; correct it or restore it from a copy
-        json: stormglass: run/history.jsonl.zst: line 5: not JSON: EOF while parsing a value at column 9; correct it or restore it from a copy
+        type: stormglass: run/history.jsonl.zst: line 5, column 28: field `type`: expected invoke, ok, fail or info, found "okay"; correct it or restore it from a copy
+        json: stormglass: run/history.jsonl.zst: line 5, column 10: not JSON: the line ends within a map; correct it or restore it from a copy
     "#]].assert_eq(&told);
 }
 
@@ -199,9 +199,9 @@ fn what_is_no_history_or_no_results_folder_is_named() {
         check noise.zst --model register
           noise.zst: frame 1, the last 204 bytes from byte 0: Dictionary mismatch; events at the end are missing; `--tolerate-tail` judges what is readable
         check picture.png --model register
-          picture.png: not a history: expected `history.jsonl.zst`, JSON lines, or Jepsen's `history.edn` or `history.txt`, found binary data
+          picture.png: not a history: expected `history.jsonl.zst`, JSON lines, Jepsen's `history.edn` or `history.txt`, or lines of sessions, found nothing but blanks
         check empty --model register
-          empty: not a history: expected `history.jsonl.zst`, JSON lines, or Jepsen's `history.edn` or `history.txt`, found an empty file
+          empty: not a history: expected `history.jsonl.zst`, JSON lines, Jepsen's `history.edn` or `history.txt`, or lines of sessions, found an empty file
         check empty-folder
           empty-folder is no results folder: cannot read empty-folder/scenario.yaml: No such file or directory (os error 2); give a folder below results/, such as results/latest
         check no-history

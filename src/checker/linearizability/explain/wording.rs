@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::attempts::Attempt;
 use super::pattern::Stale;
 use crate::checker::linearizability::operation::{Effect, Operation, Pair, Register};
 use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName, SECOND, Value};
@@ -189,6 +190,45 @@ impl<'a> Wording<'a> {
         };
         let (who, at) = (self.who(last), self.completed(last));
         format!("no order of these {shown} operations explains {who} {what} at {at}")
+    }
+
+    /// `tried: write of 18 by process 1; then the register holds 18, which leaves no read of 17 by process 3
+    /// until 12.405 s`.
+    pub fn attempt(&self, attempt: &Attempt, core: &[Operation]) -> String {
+        let steps: Vec<String> = attempt.order.iter().map(|o| self.step(o)).collect();
+        let tried = match steps.is_empty() {
+            true => "at the beginning".to_owned(),
+            false => format!("{}; then", steps.join(", ")),
+        };
+        let holder = core.iter().rev().find_map(|operation| {
+            let made = operation.effect.produces().filter(|made| Some(*made) == attempt.state);
+            made.map(|_| self.value_made(operation)).or_else(|| {
+                let seen = operation.effect.observes().filter(|seen| Some(*seen) == attempt.state);
+                seen.map(|_| self.value_seen(operation))
+            })
+        });
+        let holds = match (holder, attempt.state) {
+            (Some(value), _) => format!("the register holds {value}"),
+            (None, Some(_)) => "the register holds what it held at first".to_owned(),
+            (None, None) => "the register holds what was there before".to_owned(),
+        };
+        let at = self.completed(&attempt.stuck);
+        format!("tried: {tried} {holds}, which leaves no {} until {at}", self.step(&attempt.stuck))
+    }
+
+    /// `write of 18 by process 1`.
+    fn step(&self, operation: &Operation) -> String {
+        let process = self.pair(operation).0.process;
+        let what = match operation.effect {
+            Effect::Read(_) => format!("read of {}", self.value_seen(operation)),
+            Effect::Write(_) => format!("write of {}", self.value_made(operation)),
+            Effect::Cas { .. } => {
+                let (from, to) = ends(&self.pair(operation).0.value);
+                format!("cas from {from} to {to}")
+            }
+            Effect::Differs(_) => format!("cas failing on {}", self.value_seen(operation)),
+        };
+        format!("{what} by process {process}")
     }
 
     /// `12.050 s to 12.101 s: process 1 on zookeeper1: write 18: ok`.

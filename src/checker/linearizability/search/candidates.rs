@@ -18,42 +18,49 @@ pub(super) fn class_of(candidate: u32) -> Option<u32> {
     (candidate & CLASS != 0).then_some(candidate & !CLASS)
 }
 
-/// Candidates by promise: the operation itself, what makes it possible, everything else.
+/// Room for finding candidates, kept so that a step need not ask for any.
 #[derive(Default)]
-struct Ranked {
-    itself: Option<u32>,
+pub(super) struct Ranked {
+    waiting: Vec<u32>,
+    /// Candidates by promise: what makes the operation possible that has to happen, everything else.
     enabling: Vec<u32>,
     others: Vec<u32>,
 }
 
-/// All that may take effect before the operation that completes at this position, the best last.
-pub(super) fn untried<const WORDS: usize>(
+/// Adds all that may take effect before the operation that completes at this position, the best last.
+pub(super) fn find<const WORDS: usize>(
     plan: &Plan,
     live: &Live<WORDS>,
     config: &Config<WORDS>,
     position: usize,
-) -> Vec<u32> {
+    ranked: &mut Ranked,
+    untried: &mut Vec<u32>,
+) {
     let target = plan.event(position).operation;
     let wanted = plan.operations[target as usize].effect;
     let now = plan.now(position);
-    let mut ranked = Ranked::default();
+    let mut itself = None;
+    let Ranked { waiting, enabling, others } = ranked;
+    for list in [&mut *waiting, &mut *enabling, &mut *others] {
+        list.clear();
+    }
     let slots = live.present.without(&live.observers).without(&config.done);
-    let waiting: Vec<u32> = slots.ones().map(|slot| live.occupant(slot)).collect();
-    for (slot, &operation) in slots.ones().zip(&waiting) {
+    waiting.extend(slots.ones().map(|slot| live.occupant(slot)));
+    for (slot, &operation) in slots.ones().zip(&*waiting) {
         let effect = plan.operations[operation as usize].effect;
         let Some(result) = effect.apply(config.state) else { continue };
-        if has_urgent_twin(plan, &waiting, operation) {
+        if has_urgent_twin(plan, waiting, operation) {
             continue;
         }
         if operation == target {
-            ranked.itself = Some(slot as u32);
+            itself = Some(slot as u32);
         } else if !plan.service.matters(operation, now) && matches!(effect, Effect::Write(_)) {
             // It hides behind whatever is written next.
             continue;
         } else if enables(wanted, result) {
-            ranked.enabling.push(slot as u32);
+            enabling.push(slot as u32);
         } else {
-            ranked.others.push(slot as u32);
+            others.push(slot as u32);
         }
     }
     for (class, members) in plan.classes.iter().enumerate() {
@@ -67,21 +74,19 @@ pub(super) fn untried<const WORDS: usize>(
             continue;
         }
         // What must happen anyway goes before what may.
-        let is_twin = |member: &u32| has_urgent_twin(plan, &waiting, *member);
+        let is_twin = |member: &u32| has_urgent_twin(plan, waiting, *member);
         if members.members.first().is_some_and(is_twin) {
             continue;
         }
         let rank = match enables(wanted, result) {
-            true => &mut ranked.enabling,
-            false => &mut ranked.others,
+            true => &mut *enabling,
+            false => &mut *others,
         };
         rank.push(of_class(class));
     }
-    let mut untried = ranked.others;
-    untried.reverse();
-    untried.extend(ranked.enabling.into_iter().rev());
-    untried.extend(ranked.itself);
-    untried
+    untried.extend(others.iter().rev());
+    untried.extend(enabling.iter().rev());
+    untried.extend(itself);
 }
 
 /// Whether something in flight, or an open compare-and-set, may observe this value right away.

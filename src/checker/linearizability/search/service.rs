@@ -13,7 +13,11 @@ pub(super) struct Service {
 }
 
 /// Moments of operations by value, ascending by the first, the second the latest so far.
-struct ByValue(Vec<Vec<(u32, u32)>>);
+struct ByValue {
+    /// Where each value's moments begin, and the end of all.
+    starts: Vec<u32>,
+    moments: Vec<(u32, u32)>,
+}
 
 impl ByValue {
     fn of(
@@ -21,19 +25,35 @@ impl ByValue {
         values: usize,
         value: impl Fn(Effect) -> Option<ValueId>,
     ) -> ByValue {
-        let mut lists: Vec<Vec<(u32, u32)>> = vec![Vec::new(); values];
+        let mut starts = vec![0_u32; values + 2];
+        for value in operations.iter().filter_map(|operation| value(operation.effect)) {
+            starts[value as usize + 2] += 1;
+        }
+        for value in 2..starts.len() {
+            starts[value] += starts[value - 1];
+        }
+        // While they are filled in, each start stands one place further: there the next goes.
+        let mut moments = vec![(0, 0); starts[values + 1] as usize];
         for operation in operations {
             let Some(value) = value(operation.effect) else { continue };
-            let list = &mut lists[value as usize];
-            let latest = list.last().map_or(0, |(_, latest)| *latest);
-            list.push((operation.invoke, operation.complete.max(latest)));
+            let place = &mut starts[value as usize + 1];
+            moments[*place as usize] = (operation.invoke, operation.complete);
+            *place += 1;
         }
-        ByValue(lists)
+        for bounds in starts.windows(2) {
+            let mut latest = 0;
+            for (_, complete) in &mut moments[bounds[0] as usize..bounds[1] as usize] {
+                latest = latest.max(*complete);
+                *complete = latest;
+            }
+        }
+        ByValue { starts, moments }
     }
 
     /// The last of those invoked before this moment, and the latest completion among them.
     fn before(&self, value: ValueId, moment: u32) -> Option<(u32, u32)> {
-        let list = &self.0[value as usize];
+        let (start, end) = (self.starts[value as usize], self.starts[value as usize + 1]);
+        let list = &self.moments[start as usize..end as usize];
         let count = list.partition_point(|(invoke, _)| *invoke < moment);
         Some(list[count.checked_sub(1)?])
     }

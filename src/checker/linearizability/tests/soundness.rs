@@ -14,7 +14,7 @@ use crate::op::{Event, Kind, Process, Value};
 use crate::rng::Rng;
 
 /// How often to try; `STORMGLASS_ROUNDS=50` tries fifty times as often.
-fn rounds(usual: usize) -> usize {
+pub(super) fn rounds(usual: usize) -> usize {
     let times =
         std::env::var("STORMGLASS_ROUNDS").map_or(1, |times| times.parse().expect("a number"));
     usual * times

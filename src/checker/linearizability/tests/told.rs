@@ -311,6 +311,13 @@ fn what_has_no_plain_shape_is_listed() {
               2.400 s to 2.500 s: process 4 on n2: read 1: ok
               2.600 s to 2.700 s: process 4 on n2: read 2: ok
               2.800 s to 2.900 s: process 4 on n2: read 1: ok
+              tried: write of 1 by process 0, read of 1 by process 4, write of 2 by process 2, read of 2 by process 4, write of 1 by process 1, read of 1 by process 4, write of 2 by process 3, read of 2 by process 4; then the register holds 2, which leaves no read of 1 by process 4 until 2.900 s
+              tried: write of 1 by process 0, read of 1 by process 4, write of 2 by process 2, read of 2 by process 4, write of 1 by process 1, read of 1 by process 4; then the register holds 1, which leaves no read of 2 by process 4 until 2.700 s
+              tried: write of 1 by process 0, read of 1 by process 4, write of 2 by process 3, read of 2 by process 4, write of 1 by process 1, read of 1 by process 4; then the register holds 1, which leaves no read of 2 by process 4 until 2.700 s
+              tried: write of 2 by process 2, write of 1 by process 0, read of 1 by process 4, write of 2 by process 3, read of 2 by process 4, write of 1 by process 1, read of 1 by process 4; then the register holds 1, which leaves no read of 2 by process 4 until 2.700 s
+              tried: write of 1 by process 0, write of 1 by process 1, read of 1 by process 4, write of 2 by process 2, read of 2 by process 4; then the register holds 2, which leaves no read of 1 by process 4 until 2.500 s
+              tried: write of 1 by process 0, write of 1 by process 1, read of 1 by process 4, write of 2 by process 3, read of 2 by process 4; then the register holds 2, which leaves no read of 1 by process 4 until 2.500 s
+              and 8 more orders that fail as well
               decided by search; 9 of 9 operations prove it by themselves
               ops [0, 1, 2, 3, 4, 6, 8, 10, 12], nodes n1 n2 n3, 1000000000 ns to 3100000000 ns
         "#]],
@@ -341,6 +348,7 @@ fn a_failed_compare_and_set_is_evidence_only_where_the_model_says_so() {
             nonlinearizable: no order of these 2 operations explains process 0 on n1 failing to set 1 to 2 at 1.300 s
               1.000 s to 1.100 s: process 0 on n1: write 1: ok
               1.200 s to 1.300 s: process 0 on n1: cas [1 2]: fail (precondition-failed)
+              tried: write of 1 by process 0; then the register holds 1, which leaves no cas failing on 1 by process 0 until 1.300 s
               decided by search; 2 of 2 operations prove it by themselves
               ops [0, 2], nodes n1, 1000000000 ns to 1300000000 ns
         "#]],

@@ -27,25 +27,28 @@ const RULES: &[(&str, Rule)] = &[
         shape.parts_are_of(&["w"], &["r"])
             || shape.parts_are_of(&["r"], &[]) && !shape.parts["r"].are_lists()
     }),
-    ("set", |shape| {
-        shape.is_of(&["add"], &["read", "remove"]) && shape.answers("read").are_lists()
+    ("set", |shape| is_set(shape, &["add", "read"])),
+    ("set-full", |shape| is_set(shape, &["add", "read"])),
+    ("linearizable-set", |shape| is_set(shape, &["add", "read", "remove", "contains"])),
+    ("list", |shape| shape.is_of(&["append", "read"], &[])),
+    ("counter", |shape| is_counter(shape, &["add", "read"])),
+    ("linearizable-counter", |shape| {
+        is_counter(shape, &["add", "read", "incr", "inc", "increment", "decr", "dec", "decrement"])
     }),
-    ("set-full", |shape| shape.is_of(&["add", "read"], &[]) && shape.answers("read").are_lists()),
-    ("counter", |shape| {
-        shape.is_of(&["read"], &["add", "incr", "increment", "decr", "decrement"])
-            && shape.operations.len() > 1
-            && shape.answers("read").are_scalars()
-    }),
+    ("fifo-queue", |shape| shape.is_of(&["enqueue"], &["dequeue"])),
+    ("unordered-queue", |shape| shape.is_of(&["enqueue"], &["dequeue"])),
     ("queue", |shape| shape.is_of(&["enqueue"], &["dequeue"])),
     ("total-queue", |shape| shape.is_of(&["enqueue"], &["dequeue", "drain"])),
     ("stack", |shape| shape.is_of(&["push"], &["pop"])),
-    ("lock", |shape| {
-        shape.is_of(&["acquire"], &["release"]) && shape.answers("acquire").numbers == 0
-    }),
-    ("fenced-lock", |shape| {
-        shape.is_of(&["acquire"], &["release"]) && shape.answers("acquire").numbers > 0
-    }),
+    ("mutex", |shape| is_lock(shape, false)),
+    ("lock", |shape| is_lock(shape, false)),
+    ("owner-mutex", |shape| is_lock(shape, false)),
+    ("reentrant-mutex", |shape| is_lock(shape, false)),
+    ("fenced-lock", |shape| is_lock(shape, true)),
     ("unique-ids", |shape| shape.is_of(&["generate"], &[])),
+    ("causal", |shape| shape.is_of(&["read-init"], &["read", "write"])),
+    ("dirty-read", |shape| shape.is_of(&["strong-read"], &["write", "read", "refresh"])),
+    ("adya-g2", |shape| shape.is_of(&["insert"], &[])),
     ("bank", |shape| shape.is_of(&["read"], &["transfer"]) && shape.answers("read").are_maps()),
     ("comments", |shape| shape.is_of(&["read", "write"], &[]) && shape.answers("read").are_lists()),
     ("kafka", |shape| {
@@ -57,6 +60,26 @@ const RULES: &[(&str, Rule)] = &[
             || shape.parts_are_of(&["poll"], &[])
     }),
 ];
+
+fn is_set(shape: &Shape, names: &[&str]) -> bool {
+    shape.is_of(&["add"], names)
+        && shape.answers("read").lists > 0
+        && shape.answers("read").are_lists()
+}
+
+fn is_counter(shape: &Shape, names: &[&str]) -> bool {
+    let counts = shape.answers("read").numbers > 0;
+    counts
+        && shape.is_of(&["read"], names)
+        && shape.answers("read").are_scalars()
+        && shape.operations.len() > 1
+}
+
+/// Tokens are numbers with which an `acquire` is answered.
+fn is_lock(shape: &Shape, with_tokens: bool) -> bool {
+    let has_tokens = shape.answers("acquire").numbers > 0;
+    shape.is_of(&["acquire"], &["release"]) && has_tokens == with_tokens
+}
 
 /// The names of all models that the shape fits, known here or not.
 pub fn candidates(shape: &Shape) -> Vec<&'static str> {

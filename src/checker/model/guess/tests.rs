@@ -28,7 +28,10 @@ fn names_and_shapes_tell_the_model() {
     check(&[("ok", "txn", r#"[["w",1,2],["r",1,null]]"#)], &["rw-register"]);
     check(&[("ok", "txn", r#"[["write","x",2],["read","y",1]]"#)], &["multi-register"]);
     check(&[("ok", "get", r#""a""#), ("ok", "append", r#""b""#)], &["kv"]);
-    check(&[("ok", "add", "1"), ("ok", "read", "3")], &["counter"]);
+    check(&[("ok", "incr", "1"), ("ok", "read", "3")], &["linearizable-counter"]);
+    check(&[("ok", "append", "1"), ("ok", "read", "[1]")], &["list"]);
+    check(&[("ok", "acquire", "7"), ("ok", "release", "7")], &["fenced-lock"]);
+    check(&[("ok", "read-init", "0"), ("ok", "write", "1")], &["causal"]);
     check(&[("ok", "read", r#"{"0":10}"#), ("ok", "transfer", r#"{"from":0}"#)], &["bank"]);
     check(&[("ok", "generate", "7")], &["unique-ids"]);
     check(&[("ok", "enqueue", "7"), ("ok", "drain", "[7]")], &["total-queue"]);
@@ -37,8 +40,12 @@ fn names_and_shapes_tell_the_model() {
 
 #[test]
 fn what_fits_several_models_or_none_is_said() {
-    check(&[("ok", "add", "1"), ("ok", "read", "[1]")], &["set", "set-full"]);
-    check(&[("ok", "enqueue", "7"), ("ok", "dequeue", "7")], &["queue", "total-queue"]);
+    check(&[("ok", "add", "1"), ("ok", "read", "[1]")], &["set", "set-full", "linearizable-set"]);
+    check(&[("ok", "add", "1"), ("ok", "read", "3")], &["counter", "linearizable-counter"]);
+    check(
+        &[("ok", "enqueue", "7"), ("ok", "dequeue", "7")],
+        &["fifo-queue", "unordered-queue", "queue", "total-queue"],
+    );
     check(&[("ok", "read", "1"), ("ok", "frobnicate", "1")], &[]);
     check(&[("info", "frobnicate", "1")], &[]);
     check(&[], &[]);

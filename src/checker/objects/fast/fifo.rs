@@ -11,7 +11,7 @@ use crate::checker::objects::models::container::Operation;
 use crate::checker::objects::seen::Timed;
 
 pub(in crate::checker::objects) fn decide(operations: &[Timed<Operation>]) -> Shortcut {
-    bag::by(operations, |values, from| {
+    bag::by(operations, true, |values, from| {
         out_of_turn(values, from).or_else(|| never_empty(values, from))
     })
 }

@@ -72,9 +72,15 @@ impl<'a> Values<'a> {
     pub fn is_out(&self, life: &Life, from: Option<u32>) -> u32 {
         let went_in = life.put.map_or(0, |put| self.operations[put].invoke);
         match life.taken {
-            Some(taken) => self.operations[taken].invoke,
+            Some(taken) => self.operations[taken].invoke.max(went_in),
             None => from.map_or(NEVER, |from| from.max(went_in)),
         }
+    }
+
+    /// From when it may have gone in up to when it surely had come out, if that is known.
+    pub fn stay(&self, life: &Life) -> Option<(u32, u32)> {
+        let (put, taken) = (&self.operations[life.put?], &self.operations[life.taken?]);
+        Some((put.invoke, taken.complete))
     }
 
     /// A value that came out without having gone in, or before.

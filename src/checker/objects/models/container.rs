@@ -1,7 +1,10 @@
 //! What queues and stacks have in common: values go in and come out.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::checker::objects::atom::Atom;
-use crate::checker::objects::seen::Seen;
+use crate::checker::objects::search::Guide;
+use crate::checker::objects::seen::{NEVER, Seen, Timed};
 
 /// An operation on something that values are put into and taken out of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +55,32 @@ impl Names {
             Operation::Take(Taken::Unknown) => take.to_owned(),
         }
     }
+}
+
+/// Where every value goes in once and comes out once, whoever takes the value that is next may as well do so at once: it stays
+/// next until taken. And what goes in is tried in order of when it comes out, by `rank`.
+pub(super) fn guide(operations: &[Timed<Operation>], rank: fn(u32) -> u32) -> Vec<Guide> {
+    let mut taken: FxHashMap<&Atom, u32> = FxHashMap::default();
+    let mut put: FxHashSet<&Atom> = FxHashSet::default();
+    let mut is_unique = true;
+    for timed in operations {
+        is_unique &= match &timed.operation {
+            Operation::Put(value) => put.insert(value),
+            Operation::Take(Taken::Value(value)) => taken.insert(value, timed.complete).is_none(),
+            Operation::Take(_) => true,
+        };
+    }
+    let guide = |timed: &Timed<Operation>| match &timed.operation {
+        Operation::Put(value) if is_unique => {
+            Guide { is_eager: false, rank: rank(taken.get(value).copied().unwrap_or(NEVER)) }
+        }
+        operation => Guide {
+            is_eager: operation.is_of_nothing()
+                || is_unique && matches!(operation, Operation::Take(Taken::Value(_))),
+            rank: timed.complete,
+        },
+    };
+    operations.iter().map(guide).collect()
 }
 
 impl Operation {

@@ -1,10 +1,11 @@
 //! Queues: first in, first out, or in no order.
 
-use super::container::{Names, Operation, Taken};
+use super::container::{self, Names, Operation, Taken};
 use crate::checker::ModelOptions;
 use crate::checker::objects::atom::{Atom, listed};
 use crate::checker::objects::fast::{self, Shortcut};
 use crate::checker::objects::object::Object;
+use crate::checker::objects::search::Guide;
 use crate::checker::objects::seen::{Seen, Timed};
 
 /// A queue, empty at first.
@@ -103,6 +104,11 @@ impl Object for Queue {
         values.sort_unstable();
         values.dedup();
         values.into_iter().map(|v| Operation::Take(Taken::Value(v.clone()))).collect()
+    }
+
+    /// What comes out first is tried first.
+    fn guide(&self, operations: &[Timed<Operation>]) -> Vec<Guide> {
+        container::guide(operations, |taken| taken)
     }
 
     fn may_tell(&self, by: &Operation, open: &Operation) -> bool {

@@ -1,11 +1,12 @@
 //! A stack: what was pushed last is popped first.
 
-use super::container::{Names, Operation, Taken};
+use super::container::{self, Names, Operation, Taken};
 use crate::checker::ModelOptions;
 use crate::checker::objects::atom::{Atom, listed};
 use crate::checker::objects::object::Object;
 use crate::checker::objects::rope::{Piece, Rope};
-use crate::checker::objects::seen::Seen;
+use crate::checker::objects::search::Guide;
+use crate::checker::objects::seen::{NEVER, Seen, Timed};
 
 /// A stack, empty at first.
 #[derive(Clone, Debug)]
@@ -57,6 +58,11 @@ impl Object for Stack {
 
     fn observes(&self, operation: &Operation) -> bool {
         operation.is_of_nothing()
+    }
+
+    /// What comes out last is tried first.
+    fn guide(&self, operations: &[Timed<Operation>]) -> Vec<Guide> {
+        container::guide(operations, |taken| NEVER - taken)
     }
 
     fn may_tell(&self, by: &Operation, open: &Operation) -> bool {

@@ -3,16 +3,17 @@
 use super::{Candidate, Search};
 
 impl<const WORDS: usize> Search<'_, WORDS> {
-    /// All that may take effect before the operation that completes at this event, the best last: the
-    /// operation itself, then those in flight, then open ones.
+    /// All that may take effect before the operation that completes at this event, the best last: open
+    /// ones, then those in flight by rank.
     pub(super) fn candidates(&mut self) -> Vec<Candidate> {
         let mut untried = self.open_ones();
         let target = self.plan.slot(self.plan.event(self.position).position);
-        let waiting = self.present.without(&self.observers).without(&self.config.done);
-        let mut in_flight: Vec<usize> = waiting.ones().filter(|slot| *slot != target).collect();
-        // Who completes first is most often first.
-        in_flight.sort_by_key(|slot| std::cmp::Reverse(self.occupant(*slot).complete));
-        in_flight.extend(waiting.contains(target).then_some(target));
+        let waiting = self.present.without(&self.eager).without(&self.config.done);
+        let mut in_flight: Vec<usize> = waiting.ones().collect();
+        in_flight.sort_by_key(|slot| {
+            let rank = self.plan.guide(self.occupants[*slot]).rank;
+            std::cmp::Reverse((rank, *slot != target))
+        });
         for slot in in_flight {
             if let Some(next) = self.steps.step(self.config.state, self.occupant(slot).operation)
                 && !self.is_dead_end(next, Some(slot))

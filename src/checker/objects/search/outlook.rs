@@ -10,18 +10,26 @@ impl<const WORDS: usize> Search<'_, WORDS> {
     /// be done.
     pub(super) fn is_dead_end(&mut self, state: u32, applied: Option<usize>) -> bool {
         let Some((event, wanted)) = self.next_observation() else { return false };
-        let mut resetting = self.resetting.without(&self.config.done);
-        if let Some(slot) = applied {
-            resetting.remove(slot);
+        if !self.steps.is_hopeless(state, wanted) || self.may_reset(event, wanted, applied) {
+            return false;
         }
-        let may_reset = !resetting.is_empty()
-            || self.plan.resets_between(self.position, event)
-            || self.plan.may_reset_openly(self.position, event);
-        let is_dead_end = !may_reset && self.steps.is_hopeless(state, wanted);
-        if is_dead_end {
-            self.blamed = self.blamed.max(event);
+        self.blamed = self.blamed.max(event);
+        true
+    }
+
+    /// Whether something may take effect before this event that leads to what is wanted.
+    fn may_reset(&mut self, event: usize, wanted: u32, applied: Option<usize>) -> bool {
+        for slot in self.resetting.without(&self.config.done).ones() {
+            let operation = self.occupant(slot).operation;
+            if applied != Some(slot) && self.steps.may_lead_to(wanted, operation) {
+                return true;
+            }
         }
-        is_dead_end
+        let plan = self.plan;
+        plan.resets_between(self.position, event).any(|o| self.steps.may_lead_to(wanted, o))
+            || plan
+                .open_resets(self.position, event)
+                .any(|operation| self.steps.may_lead_to(wanted, operation))
     }
 
     /// The next event at which an observation completes that has not taken effect, and what it is.

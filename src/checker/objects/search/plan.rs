@@ -34,11 +34,13 @@ impl Class {
     }
 }
 
-/// What is known of an operation whatever the state.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Traits {
-    pub observes: bool,
-    pub resets: bool,
+/// What helps to find an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guide {
+    /// As soon as it can happen, it is never worse that it does.
+    pub is_eager: bool,
+    /// Where several may happen, those of lower rank are tried first.
+    pub rank: u32,
 }
 
 /// The operations of one search, made ready for it.
@@ -50,11 +52,12 @@ pub(in crate::checker::objects) struct Plan {
     events: Vec<Event>,
     /// By position: the slot while in flight, or the class if open.
     places: Vec<u32>,
-    /// By number of the operation.
-    traits: Vec<Traits>,
+    /// By number of the operation: whether it resets.
+    reset: Vec<bool>,
+    guide: Vec<Guide>,
     /// Events at which operations complete that observe, ascending.
     observations: Vec<u32>,
-    /// By event: operations that reset and were invoked before it, open ones apart.
+    /// Events at which operations that reset are invoked, open ones apart.
     resets: Vec<u32>,
 }
 
@@ -72,7 +75,8 @@ impl Plan {
             operations,
             classes: Vec::new(),
             slots: 0,
-            traits: Vec::new(),
+            reset: Vec::new(),
+            guide: object.guide(timed),
             observations: Vec::new(),
             resets: Vec::new(),
         };
@@ -112,20 +116,17 @@ impl Plan {
 
     fn characterize<O: Object>(&mut self, object: &O, machine: &Machine<O>) {
         let most = self.operations.iter().map(|operation| operation.operation + 1).max();
-        let traits = |number| Traits {
-            observes: object.observes(machine.operation(number)),
-            resets: object.resets(machine.operation(number)),
-        };
-        self.traits = (0..most.unwrap_or(0)).map(traits).collect();
-        let mut resets = 0;
+        self.reset =
+            (0..most.unwrap_or(0)).map(|number| object.resets(machine.operation(number))).collect();
         for (at, event) in self.events.iter().enumerate() {
-            self.resets.push(resets);
             let operation = &self.operations[event.position as usize];
-            let traits = self.traits[operation.operation as usize];
-            if event.completes && traits.observes {
+            let number = operation.operation;
+            if event.completes && object.observes(machine.operation(number)) {
                 self.observations.push(at as u32);
             }
-            resets += u32::from(!event.completes && !operation.is_open() && traits.resets);
+            if !event.completes && !operation.is_open() && self.reset[number as usize] {
+                self.resets.push(at as u32);
+            }
         }
     }
 
@@ -149,8 +150,12 @@ impl Plan {
         self.places[position as usize] as usize
     }
 
-    pub(super) fn traits(&self, position: u32) -> Traits {
-        self.traits[self.operations[position as usize].operation as usize]
+    pub(super) fn guide(&self, position: u32) -> Guide {
+        self.guide[position as usize]
+    }
+
+    pub(super) fn resets(&self, position: u32) -> bool {
+        self.reset[self.operations[position as usize].operation as usize]
     }
 
     /// The moment of the event, which is a completion.
@@ -164,21 +169,28 @@ impl Plan {
         &self.observations[first..]
     }
 
-    /// Whether an operation that resets is invoked between the two events, open ones apart.
-    pub(super) fn resets_between(&self, from: usize, to: usize) -> bool {
-        self.resets[from] != self.resets[to]
+    /// The operations that reset and are invoked between the two events, open ones apart.
+    pub(super) fn resets_between(&self, from: usize, to: usize) -> impl Iterator<Item = u32> {
+        let first = self.resets.partition_point(|event| (*event as usize) < from);
+        let coming = self.resets[first..].iter().take_while(move |event| (**event as usize) < to);
+        coming.map(|event| {
+            let position = self.events[*event as usize].position;
+            self.operations[position as usize].operation
+        })
     }
 
-    /// Whether an open operation that resets may matter between the two events.
-    pub(super) fn may_reset_openly(&self, from: usize, to: usize) -> bool {
+    /// The open operations that reset and may matter between the two events.
+    pub(super) fn open_resets(&self, from: usize, to: usize) -> impl Iterator<Item = u32> {
         let (now, until) = (self.now(from), self.now(to));
-        let begins = |class: &Class| {
-            class
-                .members
-                .first()
-                .is_some_and(|first| self.operations[*first as usize].invoke < until)
+        let begins = move |class: &&Class| {
+            class.resets
+                && class.may_be_told(now)
+                && class
+                    .members
+                    .first()
+                    .is_some_and(|first| self.operations[*first as usize].invoke < until)
         };
-        self.classes.iter().any(|class| class.resets && class.may_be_told(now) && begins(class))
+        self.classes.iter().filter(begins).flat_map(|class| class.alternatives.iter().copied())
     }
 
     /// How many operations complete before this event.

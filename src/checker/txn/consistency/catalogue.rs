@@ -46,6 +46,12 @@ pub const IMPLIED: Relation = &[
     ("garbage-read", &["G1a"]),
     ("lost-update", &["write-skew", "G2-item"]),
     ("write-skew", &["G2"]),
+    // Found by trying all orders, and so not Elle's either.
+    ("no-snapshot-order", &["no-serial-order", "no-snapshot-order-process"]),
+    ("no-snapshot-order-process", &["no-serial-order-process", "no-snapshot-order-realtime"]),
+    ("no-snapshot-order-realtime", &["no-serial-order-realtime"]),
+    ("no-serial-order", &["no-serial-order-process"]),
+    ("no-serial-order-process", &["no-serial-order-realtime"]),
 ];
 
 /// What satisfies the one model satisfies the others too.
@@ -112,12 +118,18 @@ pub const MODELS: Relation = &[
 
 /// What each model forbids beyond what weaker ones do.
 pub const PROSCRIBED: Relation = &[
-    ("strict-serializable", &["G1", "G1c-realtime", "G2-realtime"]),
-    ("strong-session-serializable", &["G1-process", "G2-process"]),
-    ("serializable", &["G1", "G2", "internal", "predicate-read-miss"]),
-    ("strong-snapshot-isolation", &["internal", "G1-realtime", "G-nonadjacent-realtime"]),
-    ("strong-session-snapshot-isolation", &["internal", "G1-process", "G-nonadjacent-process"]),
-    ("snapshot-isolation", &["internal", "G1", "G-SI", "G-nonadjacent"]),
+    ("strict-serializable", &["G1", "G1c-realtime", "G2-realtime", "no-serial-order-realtime"]),
+    ("strong-session-serializable", &["G1-process", "G2-process", "no-serial-order-process"]),
+    ("serializable", &["G1", "G2", "internal", "predicate-read-miss", "no-serial-order"]),
+    (
+        "strong-snapshot-isolation",
+        &["internal", "G1-realtime", "G-nonadjacent-realtime", "no-snapshot-order-realtime"],
+    ),
+    (
+        "strong-session-snapshot-isolation",
+        &["internal", "G1-process", "G-nonadjacent-process", "no-snapshot-order-process"],
+    ),
+    ("snapshot-isolation", &["internal", "G1", "G-SI", "G-nonadjacent", "no-snapshot-order"]),
     ("update-serializable", &["G1", "G-update"]),
     ("repeatable-read", &["G1", "G2-item", "lost-update"]),
     ("forward-consistent-view", &["G1", "G-SIb"]),

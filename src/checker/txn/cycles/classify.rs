@@ -12,6 +12,9 @@ use crate::checker::txn::graph::{Components, Successors, components, rel};
 /// How many cycles of a kind are told of one component.
 const TOLD: usize = 4;
 
+/// How many cycles of a kind are told in all.
+const ALL_TOLD: usize = 24;
+
 /// In how many places the shortest cycle is looked for before the shortest so far is told.
 const TRIED: usize = 32;
 
@@ -223,8 +226,15 @@ impl<'a> Classifier<'a> {
         }
     }
 
-    fn tell(&mut self, class: Class, tag: Tag, steps: Vec<CycleStep>) {
-        self.cycles.told.push(Cycle { name: name(class, tag), steps });
+    /// Keeps a cycle, unless it is one that was told from another of its members on.
+    fn tell(&mut self, class: Class, tag: Tag, mut steps: Vec<CycleStep>) {
+        let first = (0..steps.len()).min_by_key(|position| steps[*position].from).unwrap_or(0);
+        steps.rotate_left(first);
+        let name = name(class, tag);
+        let same = || self.cycles.told.iter().filter(|told| told.name == name);
+        if same().count() < ALL_TOLD && same().all(|told| told.steps != steps) {
+            self.cycles.told.push(Cycle { name, steps });
+        }
     }
 
     fn found(&mut self, class: Class, tag: Tag, count: u64) {

@@ -48,10 +48,6 @@ impl Edges {
         self.from.len()
     }
 
-    pub fn bytes(&self) -> usize {
-        self.from.capacity() * 4 + self.to.capacity() * 4 + self.kinds.capacity()
-    }
-
     /// Sorts them by origin, by counting: linear time.
     pub fn into_graph(self) -> Graph {
         let mut offsets = vec![0u32; self.nodes as usize + 1];

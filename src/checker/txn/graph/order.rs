@@ -29,28 +29,32 @@ pub fn process_order(table: &Table, edges: &mut Edges) {
 /// A transaction of which no invocation is known has no predecessor here.
 pub fn realtime_order(table: &Table, edges: &mut Edges) {
     let mut now: Option<u32> = None;
-    let mut asked_since = true;
+    let mut completed: Vec<u32> = Vec::new();
     for step in table.steps() {
         match step {
             Step::Invoke(id) if table.txn(id).outcome != Outcome::Fail => {
+                now = moment(edges, now, &mut completed);
                 if let Some(moment) = now {
                     edges.add(moment, id, rel::REALTIME);
-                    asked_since = true;
                 }
             }
-            Step::Complete(id) if table.txn(id).is_ok() => {
-                if asked_since {
-                    let moment = edges.add_node();
-                    if let Some(before) = now {
-                        edges.add(before, moment, rel::REALTIME);
-                    }
-                    (now, asked_since) = (Some(moment), false);
-                }
-                if let Some(moment) = now {
-                    edges.add(id, moment, rel::REALTIME);
-                }
-            }
+            Step::Complete(id) if table.txn(id).is_ok() => completed.push(id),
             _ => {}
         }
     }
+}
+
+/// The moment after these completions, and after the one before.
+fn moment(edges: &mut Edges, before: Option<u32>, completed: &mut Vec<u32>) -> Option<u32> {
+    if completed.is_empty() {
+        return before;
+    }
+    let moment = edges.add_node();
+    if let Some(before) = before {
+        edges.add(before, moment, rel::REALTIME);
+    }
+    for id in completed.drain(..) {
+        edges.add(id, moment, rel::REALTIME);
+    }
+    Some(moment)
 }

@@ -34,6 +34,39 @@ fn dirty_update(table: &Table, key: u32, failed: u32, writer: u32) -> Anomaly {
     Anomaly { key: Some(key_text), ..anomaly(table, "dirty-update", &[failed, writer], told) }
 }
 
+/// `incompatible-order`: reads saw what one transaction appended to a key in another order.
+pub fn reordered(table: &Table, versions: &Versions, judgement: &mut Judgement) {
+    for (id, _) in table.txns().filter(|(_, txn)| txn.outcome != Outcome::Fail) {
+        let ops = table.micro_ops(id);
+        for (position, op) in ops.iter().enumerate() {
+            let MicroOp::Write { key, value: later } = *op else { continue };
+            let before = ops[..position].iter().filter_map(|op| match *op {
+                MicroOp::Write { key: other, value } if other == key => Some(value),
+                _ => None,
+            });
+            let overtaken = |earlier: &u32| {
+                let (earlier, later) = (versions.place(key, *earlier), versions.place(key, later));
+                later.is_some() && earlier > later
+            };
+            for earlier in before.filter(overtaken).take(1) {
+                judgement
+                    .tell("incompatible-order", || wrong_order(table, id, key, (earlier, later)));
+            }
+        }
+    }
+}
+
+fn wrong_order(table: &Table, id: u32, key: u32, (earlier, later): (u32, u32)) -> Anomaly {
+    let key_text = table.key_text(key).into_owned();
+    let told = format!(
+        "reads of key {key_text} saw {} before {}, which a transaction appended in the other order: {}",
+        table.value_text(later),
+        table.value_text(earlier),
+        txn_text(table, id, &[key])
+    );
+    Anomaly { key: Some(key_text), ..anomaly(table, "incompatible-order", &[id], told) }
+}
+
 /// An ok transaction that read a key and then appended to it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Update {

@@ -62,6 +62,7 @@ impl Versions {
     }
 
     fn collect(&mut self, table: &Table) {
+        self.appends.reserve(table.writes());
         for (id, _) in table.txns() {
             let ops = table.micro_ops(id);
             for (position, op) in ops.iter().enumerate() {
@@ -105,18 +106,15 @@ impl Versions {
     }
 
     fn look_for_unseen(&mut self, table: &Table) {
-        for (id, txn) in table.txns() {
-            if txn.outcome == Outcome::Fail {
-                continue;
-            }
-            for op in table.micro_ops(id) {
-                let MicroOp::Write { key, value } = *op else { continue };
-                if self.place(key, value).is_none() {
-                    self.unseen.push(Unseen { key, value, txn: id });
-                }
-            }
-        }
-        self.unseen.sort_by_key(|unseen| unseen.key);
+        let unseen = self.appends.iter().filter(|(_, append)| append.place == NONE);
+        let unseen = unseen.map(|(packed, append)| Unseen {
+            key: (packed >> 32) as u32,
+            value: *packed as u32,
+            txn: append.txn(),
+        });
+        self.unseen = unseen.filter(|unseen| effective(table, unseen.txn).is_some()).collect();
+        // The map has no order of its own to rely on.
+        self.unseen.sort_unstable_by_key(|unseen| (unseen.key, unseen.txn, unseen.value));
     }
 
     /// Who appended a value.

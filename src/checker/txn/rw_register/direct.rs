@@ -82,59 +82,61 @@ impl Seen {
         let accesses = registers.accesses(txn);
         for (place, access) in accesses.iter().enumerate() {
             let former = self.last.put(txn, registers.key_of(*access), place as u32);
-            if !access.is_write() {
-                let former = former.map(|place| accesses[place as usize]);
-                let found = self.judge_read(registers, prints, txn, access.version(), former);
-                into.extend(found);
+            let former = former.map(|place| accesses[place as usize]);
+            let is_same = former.is_some_and(|former| former.version() == access.version());
+            if access.is_write() || is_same {
+                continue;
+            }
+            let read = Direct {
+                kind: Kind::NotRepeatable,
+                reader: txn,
+                version: access.version(),
+                other: former.map_or(NONE, Access::version),
+                writer: NONE,
+            };
+            into.extend(judge_repeated(registers, read, former));
+            let is_own = into
+                .last()
+                .is_some_and(|found| found.reader == txn && found.kind == Kind::NotOwnWrite);
+            if !is_own {
+                into.extend(self.judge_source(registers, prints, read));
             }
         }
     }
 
-    fn judge_read(
+    /// Whether there is something wrong with where a read's value came from.
+    fn judge_source(
         &mut self,
         registers: &Registers,
         prints: &Footprints,
-        reader: u32,
-        version: u32,
-        former: Option<Access>,
+        read: Direct,
     ) -> Option<Direct> {
-        let known = &registers.versions[version as usize];
-        let of = |kind, other, writer| Some(Direct { kind, reader, version, other, writer });
-        let former_version = former.map_or(NONE, Access::version);
-        if former_version == version {
-            return None;
-        }
-        let is_own = former.is_some_and(|former| {
-            former.is_write()
-                || registers.versions[former_version as usize].writer == Writer::One(reader)
-        });
-        if is_own {
-            return of(Kind::NotOwnWrite, former_version, NONE);
-        }
+        let known = registers.versions[read.version as usize];
+        let of = |kind, other, writer| Some(Direct { kind, other, writer, ..read });
         match known.writer {
             Writer::Failed(writer) => of(Kind::Aborted, NONE, writer),
-            Writer::One(writer) if writer == reader => of(Kind::Future, NONE, writer),
-            Writer::One(writer) if prints.intermediate[version as usize] => {
+            Writer::One(writer) if writer == read.reader => of(Kind::Future, NONE, writer),
+            Writer::One(writer) if prints.intermediate[read.version as usize] => {
                 of(Kind::Intermediate, NONE, writer)
             }
+            Writer::One(_) | Writer::Several => None,
             Writer::Nobody => {
                 let first = &mut self.unwritten[known.key as usize];
                 if *first == NONE {
-                    *first = version;
+                    *first = read.version;
                 }
-                match *first == version {
-                    true => self.judge_repeated(reader, version, former_version),
-                    false => of(Kind::Garbage, *first, NONE),
-                }
-            }
-            Writer::One(_) | Writer::Several => {
-                self.judge_repeated(reader, version, former_version)
+                (*first != read.version).then_some(())?;
+                of(Kind::Garbage, *first, NONE)
             }
         }
     }
-    /// The same key was read before without a write between, and it held something else.
-    fn judge_repeated(&self, reader: u32, version: u32, other: u32) -> Option<Direct> {
-        let kind = Kind::NotRepeatable;
-        (other != NONE).then_some(Direct { kind, reader, version, other, writer: NONE })
-    }
+}
+
+/// The transaction had met the key before, and it held something else.
+fn judge_repeated(registers: &Registers, read: Direct, former: Option<Access>) -> Option<Direct> {
+    let former = former?;
+    let writer = registers.versions[former.version() as usize].writer;
+    let is_own = former.is_write() || writer == Writer::One(read.reader);
+    let kind = if is_own { Kind::NotOwnWrite } else { Kind::NotRepeatable };
+    Some(Direct { kind, ..read })
 }

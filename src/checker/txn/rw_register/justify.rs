@@ -5,10 +5,9 @@ use super::realtime::{Span, spans};
 use super::touches::Touches;
 use super::version_order::{Source, VersionCycle, VersionEdge, VersionOrder};
 use super::versions::Registers;
-use super::words::{Cast, seconds};
+use super::words::Cast;
 use crate::checker::Anomaly;
-use crate::checker::txn::cycles::Cycle;
-use crate::checker::txn::explain::Justify;
+use crate::checker::txn::explain::{Justify, seconds};
 use crate::checker::txn::graph::rel;
 use crate::checker::txn::table::Moment;
 
@@ -157,33 +156,5 @@ impl Evidence<'_> {
             }
         }
         Anomaly { key: Some(key), ..cast.anomaly("cyclic-versions", summary, reasons) }
-    }
-
-    pub fn explain_dependencies(&self, cycle: &Cycle) -> Anomaly {
-        let mut cast = Cast::of(self.registers);
-        let told = &cycle.steps[..cycle.steps.len().min(12)];
-        let mut reasons = Vec::new();
-        for step in told {
-            let (one, other) = (cast.name(step.from), cast.name(step.to));
-            let why = match step.kind {
-                rel::PROCESS => {
-                    let process = self.registers.table.txn(step.from).process;
-                    format!("process {process} did one after the other")
-                }
-                rel::REALTIME => format!("{one} was over before {other} began"),
-                kind => self.justify((step.from, &one), (step.to, &other), kind),
-            };
-            reasons.push(format!("{one} is before {other}: {why}"));
-        }
-        if cycle.steps.len() > told.len() {
-            reasons.push(format!("... and {} more steps", cycle.steps.len() - told.len()));
-        }
-        let names: Vec<String> = told.iter().map(|step| cast.name(step.from)).collect();
-        let summary = format!(
-            "{}: {} would each have to come before the next, and the last before the first",
-            cycle.name,
-            names.join(", ")
-        );
-        cast.anomaly(cycle.name, summary, reasons)
     }
 }

@@ -5,10 +5,14 @@ use std::borrow::Cow;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
+use super::NONE;
 use crate::history::Datum;
 
 /// Numbers from here on stand for what is no small number itself.
 const NAMED: u32 = 1 << 31;
+
+/// Keys that are numbers below this one are looked up in an array.
+const SMALL: u32 = 1 << 20;
 
 /// Gives every value a number. Small ones stand for themselves, so that most need no look-up at all.
 #[derive(Debug, Default)]
@@ -63,17 +67,30 @@ fn small(value: Datum) -> Option<u32> {
 #[derive(Debug, Default)]
 pub struct Keys {
     values: Interner,
-    dense: rustc_hash::FxHashMap<u32, u32>,
+    /// By small number: its key, or [`NONE`].
+    small: Vec<u32>,
+    other: rustc_hash::FxHashMap<u32, u32>,
     keys: Vec<u32>,
 }
 
 impl Keys {
     pub fn intern(&mut self, key: Datum) -> u32 {
         let value = self.values.intern(key);
-        *self.dense.entry(value).or_insert_with(|| {
+        let next = self.keys.len() as u32;
+        let place = match value < SMALL {
+            true => {
+                if self.small.len() <= value as usize {
+                    self.small.resize(value as usize + 1, NONE);
+                }
+                &mut self.small[value as usize]
+            }
+            false => self.other.entry(value).or_insert(NONE),
+        };
+        if *place == NONE {
+            *place = next;
             self.keys.push(value);
-            self.keys.len() as u32 - 1
-        })
+        }
+        *place
     }
 
     pub fn len(&self) -> usize {
@@ -85,6 +102,8 @@ impl Keys {
     }
 
     pub fn bytes(&self) -> usize {
-        self.values.bytes() + self.keys.capacity() * 4 + self.dense.capacity() * 9
+        self.values.bytes()
+            + (self.keys.capacity() + self.small.capacity()) * 4
+            + self.other.capacity() * 9
     }
 }

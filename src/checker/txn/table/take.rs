@@ -51,7 +51,12 @@ impl Table {
         }
         let id = match begun {
             Some(id) => id,
-            None => self.add(process, outcome, first),
+            None => {
+                if value.is_nil() && outcome == Outcome::Info {
+                    self.blind.get_or_insert(head.index);
+                }
+                self.add(process, outcome, first)
+            }
         };
         if outcome == Outcome::Ok && begun.is_some() {
             self.replace(id, first);

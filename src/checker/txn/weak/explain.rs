@@ -69,6 +69,7 @@ fn reason(committed: &Committed, step: &Step, cast: &mut Cast) -> String {
             )
         }
         Step::ReadFrom { version, .. } => {
+            cast.about(committed.registers.key(*version));
             format!("{other} read {} from {one}", committed.registers.told(*version))
         }
         Step::Inferred(inferred) => inferred_reason(committed, inferred, [&one, &other], cast),
@@ -87,6 +88,9 @@ fn inferred_reason(
     let read = reads.iter().rfind(|read| read.key == step.key && read.writer == step.to);
     let read = read.map_or(String::new(), |read| committed.registers.told(read.version));
     let seen = reads.iter().find(|read| read.writer == step.from);
+    if let Some(seen) = seen {
+        cast.about(seen.key);
+    }
     let seen = seen.map_or(String::new(), |read| committed.registers.told(read.version));
     let visible = match rule(committed, step) {
         Rule::ReadBefore => format!("{reader} had read {seen} from {one}"),
@@ -95,6 +99,7 @@ fn inferred_reason(
         Rule::ReadFrom => format!("{reader} reads {seen} from {one}"),
         Rule::Causal => format!("{one} happened before {reader}, by processes and reads"),
     };
+    cast.about(step.key);
     let key = committed.registers.table.key_text(step.key);
     format!("{visible}, and {one} wrote {key} too, yet {reader} read {read} from {other}")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::entry::{Entry, Stated};
-use crate::checker::{Finding, Verdict};
+use crate::checker::{Finding, Verdict, canonical_model};
 use crate::cli::check::judge::worst;
 
 /// Which of the two forms of a history was judged.
@@ -93,10 +93,16 @@ impl Outcome {
         for name in stated.excludes.iter().filter(|name| is_named(name)) {
             found.push(format!("names {name}, which is not there"));
         }
-        for model in stated.violates.iter().filter(|model| !self.violates.contains(model)) {
+        for model in stated.violates.iter().filter(|model| !self.rules_out(model)) {
             found.push(format!("does not say that {model} is violated"));
         }
         found
+    }
+
+    /// Whether a model is violated, by whichever of its names.
+    fn rules_out(&self, model: &str) -> bool {
+        let name = canonical_model(model).unwrap_or(model);
+        self.violates.iter().any(|violated| violated == name)
     }
 
     pub fn is_as_stated(&self) -> bool {

@@ -108,7 +108,9 @@ impl Summary {
             told += &format!("{family:width$}  {stated:>digits$} of {all:>digits$} as stated\n");
         }
         told + &match all - stated {
+            0 if all == 1 => "the one history is judged as stated\n".to_owned(),
             0 => format!("all {all} histories are judged as stated\n"),
+            1 => format!("1 of {all} histories is not judged as stated\n"),
             others => format!("{others} of {all} histories are not judged as stated\n"),
         }
     }

@@ -1,0 +1,123 @@
+//! The online form against the oracle, event by event.
+
+use super::oracle::has_order;
+use super::simulated::{Plan, Simulation};
+use super::soundness::rounds;
+use super::*;
+use crate::checker::linearizability::online::Online;
+use crate::checker::text::history;
+use crate::rng::Rng;
+
+/// At which event the online form reports first.
+fn reported(history: &History, model: &RegisterModel) -> Option<(usize, Anomaly)> {
+    let mut online = Online::default();
+    let mut events = history.events().iter().enumerate();
+    events.find_map(|(place, event)| Some((place, online.observe(event, model)?)))
+}
+
+/// The first event after which the history so far has no order.
+fn first_wrong(history: &History, model: &RegisterModel) -> Option<usize> {
+    (0..history.len()).find(|last| {
+        let so_far = History::new(history.events()[..=*last].to_vec());
+        !has_order(&register(&so_far, model).operations)
+    })
+}
+
+#[test]
+fn it_reports_at_the_event_that_leaves_no_order_and_never_else() {
+    let rng = Rng::from_seed(21);
+    let (mut wrong, mut right) = (0, 0);
+    for round in 0..rounds(10_000) {
+        let mut rng = rng.fork(&round.to_string());
+        let plan = Plan {
+            operations: rng.between(2, 9) as usize,
+            clients: rng.between(2, 4) as usize,
+            domain: 0,
+            cas: 0,
+            info: *rng.pick(&[0, 10, 40]).expect("a share"),
+            lies: *rng.pick(&[0, 30, 60]).expect("a share"),
+            initial_is_zero: rng.chance(0.5),
+        };
+        let initial = if plan.initial_is_zero { Value::Int(0) } else { Value::Nil };
+        let model = RegisterModel { initial, ..RegisterModel::REGISTER };
+        let history = Simulation::run(plan, rng.fork("run"));
+        let found = reported(&history, &model);
+        let expected = first_wrong(&history, &model);
+        let told = || format!("round {round}, {plan:?}: {found:#?} of {history:#?}");
+        assert_eq!(found.as_ref().map(|(place, _)| *place), expected, "{}", told());
+        match expected {
+            Some(_) => wrong += 1,
+            None => right += 1,
+        }
+    }
+    assert!(wrong.min(right) > rounds(1_000), "{wrong} wrong, {right} right");
+}
+
+/// Values that come again, by chance while the earlier one may still be there.
+#[test]
+fn where_values_repeat_it_never_reports_what_is_right() {
+    let rng = Rng::from_seed(22);
+    let mut found = 0;
+    for round in 0..rounds(10_000) {
+        let mut rng = rng.fork(&round.to_string());
+        let plan = Plan {
+            operations: rng.between(4, 12) as usize,
+            clients: rng.between(1, 3) as usize,
+            domain: rng.between(2, 5) as i64,
+            cas: *rng.pick(&[0, 0, 0, 20]).expect("a share"),
+            info: *rng.pick(&[0, 10]).expect("a share"),
+            lies: *rng.pick(&[0, 10]).expect("a share"),
+            initial_is_zero: rng.chance(0.5),
+        };
+        let initial = if plan.initial_is_zero { Value::Int(0) } else { Value::Nil };
+        let model = RegisterModel { initial, ..RegisterModel::CAS_REGISTER };
+        let history = Simulation::run(plan, rng.fork("run"));
+        let Some((place, anomaly)) = reported(&history, &model) else { continue };
+        found += 1;
+        let so_far = History::new(history.events()[..=place].to_vec());
+        let is_wrong = !has_order(&register(&so_far, &model).operations);
+        assert!(is_wrong, "round {round}, {plan:?}: {anomaly:#?} of {history:#?}");
+    }
+    assert!(found > rounds(50), "{found}");
+}
+
+#[test]
+fn memory_is_what_is_in_flight_and_may_still_be_read() {
+    let plan = Plan {
+        operations: 20_000,
+        clients: 10,
+        domain: 0,
+        cas: 0,
+        info: 0,
+        lies: 0,
+        initial_is_zero: false,
+    };
+    let history = Simulation::run(plan, Rng::from_seed(23));
+    let mut online = Online::default();
+    for event in history.events() {
+        assert_eq!(online.observe(event, &RegisterModel::REGISTER), None);
+        assert!(online.remembered() < 400, "{} values", online.remembered());
+    }
+}
+
+#[test]
+fn what_it_reports_is_understood_at_seven_in_the_morning() {
+    let stale = history(
+        "1 0 invoke write 1\n2 0 ok write 1\n3 0 invoke write 2\n4 0 ok write 2
+        5 1 invoke read nil\n6 1 ok read 1",
+    );
+    let (_, anomaly) = reported(&stale, &RegisterModel::REGISTER).expect("a stale read");
+    assert_eq!(anomaly.kind, "nonlinearizable");
+    assert_eq!(anomaly.ops, [4]);
+    let concurrent = history(
+        "1 2 invoke read nil\n1 0 invoke write 1\n2 0 ok write 1\n3 0 invoke write 2\n4 0 ok write 2
+        5 1 invoke read nil\n6 1 ok read 1",
+    );
+    let (_, anomaly) = reported(&concurrent, &RegisterModel::REGISTER).expect("a stale read");
+    assert_eq!((anomaly.kind.as_str(), anomaly.ops), ("stale-read", vec![1, 3, 5]));
+    assert_eq!(
+        anomaly.summary,
+        "process 1 read 1 at 5.000 s, but 1 had been there by 2.000 s, and 2 came after it: an \
+         operation of process 0 on 2 began at 3.000 s, and 2 was there by 4.000 s"
+    );
+}
