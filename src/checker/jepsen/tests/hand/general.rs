@@ -143,7 +143,13 @@ const HEALED: &str = "
 
 #[test]
 fn every_process_gets_an_ok_in_time_after_the_last_fault() {
-    check(&PROGRESS, HEALED, expect!["valid: answered 1, unanswered 3; counted from the nemesis's last event at 3.000 s"]);
+    check(
+        &PROGRESS,
+        HEALED,
+        expect![
+            "valid: answered 1, unanswered 3; counted from the nemesis's last event at 3.000 s"
+        ],
+    );
     let within = |ms| judge_with(&PROGRESS, &consistency(&format!("progress-within:{ms}")), HEALED);
     assert_eq!(within(5000).verdict, Verdict::Valid);
     expect![[r#"
@@ -159,7 +165,11 @@ fn every_process_gets_an_ok_in_time_after_the_last_fault() {
 
 #[test]
 fn progress_cannot_be_told_without_times() {
-    check(&PROGRESS, "0 0 invoke read nil\n0 0 ok read 1", expect!["unknown: the history tells no times"]);
+    check(
+        &PROGRESS,
+        "0 0 invoke read nil\n0 0 ok read 1",
+        expect!["unknown: the history tells no times"],
+    );
 }
 
 #[test]

@@ -28,7 +28,12 @@ fn what_was_sent_and_polled_in_order_is_valid() {
         3 1 invoke poll [["poll"]]
         4 1 ok poll [["poll",{"x":[[0,"a"],[1,"b"]]}]]
         5 1 ok poll [["poll",{"x":[[3,"c"]]}],["poll",{}]]"#;
-    check(&format!("{SENT}{polls}"), expect![[r#"valid: sent 3, polled 3, worst-realtime-lag-ms 1000; the poll that process 1 began at 3.000 s was 1000.000 ms behind in key "x""#]]);
+    check(
+        &format!("{SENT}{polls}"),
+        expect![[
+            r#"valid: sent 3, polled 3, worst-realtime-lag-ms 1000; the poll that process 1 began at 3.000 s was 1000.000 ms behind in key "x""#
+        ]],
+    );
 }
 
 #[test]
@@ -234,7 +239,12 @@ fn the_lag_of_a_poll_is_how_long_what_it_did_not_get_to_had_been_there() {
         7 0 ok poll [["poll",{"x":[]}]]
         8 0 invoke poll [["poll"]]
         9 0 ok poll [["poll",{"x":[[0,"a"]]}]]"#;
-    check(text, expect![[r#"valid: sent 1, polled 1, worst-realtime-lag-ms 1000; the poll that process 0 began at 6.000 s was 1000.000 ms behind in key "x""#]]);
+    check(
+        text,
+        expect![[
+            r#"valid: sent 1, polled 1, worst-realtime-lag-ms 1000; the poll that process 0 began at 6.000 s was 1000.000 ms behind in key "x""#
+        ]],
+    );
     let subscribed = text.replace("assign", "subscribe");
     assert!(!judge(&KAFKA, &subscribed).figures.contains_key("worst-realtime-lag-ms"));
 }
