@@ -1,5 +1,7 @@
 //! What the reports need of a history, taken in one pass: operations, faults in force, phases, nodes.
 
+mod foreign;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault_kind::{Family, verb};
@@ -237,6 +239,9 @@ fn windows(steps: &[NemesisStep], end: Nanos) -> Vec<FaultWindow> {
             }
             _ => {}
         }
+    }
+    if steps.iter().all(|step| step.record.is_none()) {
+        return foreign::windows(steps, end);
     }
     windows
 }

@@ -72,10 +72,12 @@ pub(super) fn place(digest: &Digest, anomaly: &Anomaly) -> String {
         .take(6)
         .map(|window| format!("{} {}", window.name, window.id))
         .collect();
-    parts.push(match faults.as_slice() {
-        [] => "no fault in force".into(),
-        faults => format!("faults in force: {}", faults.join(", ")),
-    });
+    match faults.as_slice() {
+        // Nobody may have told of faults at all.
+        [] if digest.steps.is_empty() => {}
+        [] => parts.push("no fault in force".into()),
+        faults => parts.push(format!("faults in force: {}", faults.join(", "))),
+    }
     parts.join(" · ")
 }
 

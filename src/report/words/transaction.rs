@@ -14,7 +14,10 @@ const PARTS_MAX: usize = 12;
 /// A value as people write it, lists shortened in the middle.
 pub fn value(value: &Value) -> String {
     match value {
-        Value::Json(json) => transaction(json).unwrap_or_else(|| text(json)),
+        Value::Json(json) => match json.as_ref() {
+            Json::String(text) => format!("\"{}\"", super::shorten(text, 120)),
+            json => transaction(json).unwrap_or_else(|| text(json)),
+        },
         other => other.to_string(),
     }
 }
@@ -77,6 +80,6 @@ mod tests {
         assert_eq!(told(&format!("[{long}]")), "[0 1 2 … 997 998 999] of 1000");
         assert_eq!(told(&format!(r#"[["r",1,[{long}]]]"#)), "r 1 [0 1 2 … 997 998 999] of 1000");
         assert_eq!(told(r#"{"a":1}"#), r#"{"a":1}"#);
-        assert_eq!(told("[]"), "[]");
+        assert_eq!((told("[]"), told(r#""""#)), ("[]".into(), r#""""#.into()));
     }
 }

@@ -143,10 +143,20 @@ const HEALED: &str = "
 
 #[test]
 fn every_process_gets_an_ok_in_time_after_the_last_fault() {
-    check(&PROGRESS, HEALED, expect![[""]]);
+    check(
+        &PROGRESS,
+        HEALED,
+        expect![
+            "valid: answered 1, unanswered 3; counted from the nemesis's last event at 3.000 s"
+        ],
+    );
     let within = |ms| judge_with(&PROGRESS, &consistency(&format!("progress-within:{ms}")), HEALED);
     assert_eq!(within(5000).verdict, Verdict::Valid);
-    expect![[""]].assert_eq(&told(&within(2400)));
+    expect![[r#"
+        invalid: 3 no-progress of answered 1, unanswered 3; counted from the nemesis's last event at 3.000 s
+        no-progress [1]: process 1, waiting since 3.000 s, got no ok until 6.000 s: 3.000 s
+        no-progress [7]: process 2, waiting since 4.000 s, got no ok until 9.000 s: 5.000 s
+        no-progress [11]: process 3, waiting since 6.500 s, got no ok until 9.000 s: 2.500 s"#]].assert_eq(&told(&within(2400)));
     let refused = (PROGRESS.checkers)(&consistency("progress-within:soon")).err();
     let expected =
         "consistency: expected progress-within:MILLISECONDS, found `progress-within:soon`";
@@ -155,7 +165,11 @@ fn every_process_gets_an_ok_in_time_after_the_last_fault() {
 
 #[test]
 fn progress_cannot_be_told_without_times() {
-    check(&PROGRESS, "0 0 invoke read nil\n0 0 ok read 1", expect![[""]]);
+    check(
+        &PROGRESS,
+        "0 0 invoke read nil\n0 0 ok read 1",
+        expect!["unknown: the history tells no times"],
+    );
 }
 
 #[test]

@@ -28,7 +28,12 @@ fn what_was_sent_and_polled_in_order_is_valid() {
         3 1 invoke poll [["poll"]]
         4 1 ok poll [["poll",{"x":[[0,"a"],[1,"b"]]}]]
         5 1 ok poll [["poll",{"x":[[3,"c"]]}],["poll",{}]]"#;
-    check(&format!("{SENT}{polls}"), expect!["valid: sent 3, polled 3"]);
+    check(
+        &format!("{SENT}{polls}"),
+        expect![[
+            r#"valid: sent 3, polled 3, worst-realtime-lag-ms 1000; the poll that process 1 began at 3.000 s was 1000.000 ms behind in key "x""#
+        ]],
+    );
 }
 
 #[test]
@@ -84,12 +89,12 @@ fn what_lies_before_something_polled_is_polled_too() {
     check(
         text,
         expect![[r#"
-        invalid: 2 lost-write, 3 unseen of sent 3, polled 1, int-send-skip 1
-        lost-write [0]: message "a" of key "x", sent by process 0 at 1.000 s, is at offset 0 and was never polled, though "c" of key "x" behind it was
-        lost-write [1]: message "b" of key "x", sent by process 0 at 2.000 s, is at offset 1 and was never polled, though "c" of key "x" behind it was
-        unseen [0]: message "a" of key "x", sent by process 0 at 1.000 s, was never polled
-        unseen [1]: message "b" of key "x", sent by process 0 at 2.000 s, was never polled
-        unseen [1]: message "d" of key "x", sent by process 0 at 2.000 s, was never polled"#]],
+            invalid: 2 lost-write, 3 unseen of sent 3, polled 1, worst-realtime-lag-ms 2000, int-send-skip 1; the poll that process 0 began at 4.000 s was 2000.000 ms behind in key "x"
+            lost-write [0]: message "a" of key "x", sent by process 0 at 1.000 s, is at offset 0 and was never polled, though "c" of key "x" behind it was
+            lost-write [1]: message "b" of key "x", sent by process 0 at 2.000 s, is at offset 1 and was never polled, though "c" of key "x" behind it was
+            unseen [0]: message "a" of key "x", sent by process 0 at 1.000 s, was never polled
+            unseen [1]: message "b" of key "x", sent by process 0 at 2.000 s, was never polled
+            unseen [1]: message "d" of key "x", sent by process 0 at 2.000 s, was never polled"#]],
     );
     let overwritten = r#"
         1 0 ok send [["send","x",[0,"a"]]]
@@ -162,9 +167,9 @@ fn one_poll_has_all_of_its_stretch_of_the_log_in_order() {
     check(
         text,
         expect![[r#"
-        invalid: 1 int-poll-skip, 1 int-nonmonotonic-poll of sent 0, polled 5
-        int-poll-skip [1]: process 0 at 2.000 s polled "d" of key "x" right after "a", skipping "b"
-        int-nonmonotonic-poll [3]: process 3 at 4.000 s polled "a" of key "x" right after "d", 2 places back in the log"#]],
+            invalid: 1 int-poll-skip, 1 int-nonmonotonic-poll of sent 0, polled 5, worst-realtime-lag-ms 1000; the poll that process 2 began at 3.000 s was 1000.000 ms behind in key "x"
+            int-poll-skip [1]: process 0 at 2.000 s polled "d" of key "x" right after "a", skipping "b"
+            int-nonmonotonic-poll [3]: process 3 at 4.000 s polled "a" of key "x" right after "d", 2 places back in the log"#]],
     );
     let subscribed = format!("1 0 ok subscribe [\"x\"]{text}");
     check(
@@ -234,7 +239,12 @@ fn the_lag_of_a_poll_is_how_long_what_it_did_not_get_to_had_been_there() {
         7 0 ok poll [["poll",{"x":[]}]]
         8 0 invoke poll [["poll"]]
         9 0 ok poll [["poll",{"x":[[0,"a"]]}]]"#;
-    check(text, expect![[""]]);
+    check(
+        text,
+        expect![[
+            r#"valid: sent 1, polled 1, worst-realtime-lag-ms 1000; the poll that process 0 began at 6.000 s was 1000.000 ms behind in key "x""#
+        ]],
+    );
     let subscribed = text.replace("assign", "subscribe");
     assert!(!judge(&KAFKA, &subscribed).figures.contains_key("worst-realtime-lag-ms"));
 }
