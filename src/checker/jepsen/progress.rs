@@ -38,8 +38,9 @@ pub(super) struct Progress {
 }
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
-    let bounds = options.consistency_models.iter().filter_map(|model| model.strip_prefix(WITHIN));
-    let bound = match bounds.last() {
+    let mut bounds =
+        options.consistency_models.iter().filter_map(|model| model.strip_prefix(WITHIN));
+    let bound = match bounds.next_back() {
         None => Nanos::MAX,
         Some(text) => {
             let milliseconds: Nanos = text.parse().map_err(|_| {

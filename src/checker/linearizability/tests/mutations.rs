@@ -24,7 +24,7 @@ fn reads(events: &[Event]) -> Vec<(usize, Value)> {
     reads.map(|(place, event)| (place, event.value.clone())).collect()
 }
 
-fn swap_reads(events: &mut Vec<Event>, rng: &mut Rng) -> bool {
+fn swap_reads(events: &mut [Event], rng: &mut Rng) -> bool {
     let reads = reads(events);
     let (Some(one), Some(other)) = (rng.pick(&reads), rng.pick(&reads)) else { return false };
     events[one.0].value = other.1.clone();
