@@ -195,7 +195,7 @@ fn losses_and_duplicates_are_those_counted_message_by_message() {
         // Without the last polls, more is unseen.
         let keep = logs.events.len() - 4 * usize::from(seed % 2 == 0);
         logs.events.truncate(keep);
-        let all: Vec<(Kind, (bool, i64, Option<i64>, i64))> = logs
+        let all: Vec<_> = logs
             .events
             .iter()
             .filter(|event| event.kind != Kind::Invoke)
