@@ -47,7 +47,7 @@ fn what_cannot_be_read_is_told_with_file_line_and_column() {
         half-a-line.jsonl: Some(64) stormglass: half-a-line.jsonl: line 5, the last 40 bytes from byte 304: no whole operation: a string has no end; events at the end are missing; `--tolerate-tail` judges what is readable
           with --tolerate-tail: Invalid  (exit code 1)
         a-line-within.jsonl: Some(64) stormglass: a-line-within.jsonl: line 1, column 41: not JSON: the line ends within a map; correct it or restore it from a copy
-          with --tolerate-tail: Valid  (exit code 0)
+          with --tolerate-tail: nothing
         type.jsonl: Some(64) stormglass: type.jsonl: line 5, column 27: field `type`: expected invoke, ok, fail or info, found "invoked"; correct it or restore it from a copy
           with --tolerate-tail: Invalid  (exit code 1)
         time.jsonl: Some(64) stormglass: time.jsonl: line 5, column 12: field `time`: expected a whole number of nanoseconds, 0 or more, found 5.25; correct it or restore it from a copy
