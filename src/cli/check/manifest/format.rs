@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let is_known = ENTRY_FIELDS.contains(&field.as_str());
-            let near = nearest(field, ENTRY_FIELDS.into_iter());
+            let near = nearest(field, ENTRY_FIELDS);
             if !is_known && (near.is_some() || !value.is_string()) {
                 return Err(self.unknown(field, near, &ENTRY_FIELDS));
             }
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         };
         for field in map.keys() {
             if !CHECK_FIELDS.contains(&field.as_str()) && !EXCLUDES.contains(&field.as_str()) {
-                let near = nearest(field, CHECK_FIELDS.into_iter());
+                let near = nearest(field, CHECK_FIELDS);
                 return Err(self.unknown(&at(field), near, &CHECK_FIELDS));
             }
         }
