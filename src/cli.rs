@@ -55,7 +55,7 @@ enum Command {
     /// Show one workload, nemesis, checker, model, anomaly or variant whole
     Describe(describe::Arguments),
     /// Judge a results folder or a history file again
-    Check(check::Arguments),
+    Check(Box<check::Arguments>),
     /// Write a run's report.html and junit.xml again from its history
     Report(report::Arguments),
     /// Take back what killed runs have left in force, and leave their clusters up

@@ -2,7 +2,7 @@
 //!
 //! All take in one event after the other and keep only what may still matter; a violation that
 //! nothing later can undo is told at once. What Jepsen defines is judged as Jepsen judges it: the
-//! anomalies bear its names.
+//! anomalies bear its names. Besides, there are general forms that it lacks: epochs, staleness, progress.
 
 mod adya;
 mod bank;
@@ -10,15 +10,21 @@ mod causal;
 mod counter;
 mod dirty_read;
 mod elements;
+mod epochs;
+mod errors;
 mod graph;
+mod kafka;
+mod log_pattern;
 mod long_fork;
 mod monotonic;
 mod parts;
 mod precedence;
+mod progress;
 mod sequential;
 mod session;
 mod set;
 mod set_full;
+mod staleness;
 mod streaming;
 mod tally;
 #[cfg(test)]
@@ -26,6 +32,8 @@ mod tests;
 mod total_queue;
 mod unique_ids;
 mod unordered_queue;
+
+pub use log_pattern::LogPattern;
 
 use crate::checker::ModelKind;
 
@@ -71,6 +79,24 @@ pub const DIRTY_READ: ModelKind = ModelKind {
     checkers: streaming::checkers::<dirty_read::DirtyRead>,
 };
 
+pub const EPOCHS: ModelKind = ModelKind {
+    name: "epochs",
+    what: "claim, observe [epoch leader]: one leader in each epoch, and epochs only grow",
+    checkers: epochs::checkers,
+};
+
+pub const ERRORS: ModelKind = ModelKind {
+    name: "errors",
+    what: "any: which errors came, and how often; never a verdict",
+    checkers: streaming::checkers::<errors::Errors>,
+};
+
+pub const KAFKA: ModelKind = ModelKind {
+    name: "kafka",
+    what: "send, poll, txn, assign, subscribe: what is sent is polled, once, in the order of its log",
+    checkers: streaming::checkers::<kafka::Kafka>,
+};
+
 pub const LONG_FORK: ModelKind = ModelKind {
     name: "long-fork",
     what: "[w k v], [r k v] ...: no two reads of the same keys saw writes in opposite orders",
@@ -81,6 +107,12 @@ pub const MONOTONIC: ModelKind = ModelKind {
     name: "monotonic",
     what: "any answer of a number or {key number ...}: numbers only grow, in one order for all",
     checkers: streaming::checkers::<monotonic::Monotonic>,
+};
+
+pub const PROGRESS: ModelKind = ModelKind {
+    name: "progress",
+    what: "any: how long processes waited for an ok after the last fault; --consistency progress-within:MS: at most",
+    checkers: progress::checkers,
 };
 
 pub const SEQUENTIAL: ModelKind = ModelKind {
@@ -105,6 +137,12 @@ pub const SET_FULL: ModelKind = ModelKind {
     name: "set-full",
     what: "add, read: no element vanishes for good; --consistency linearizable: nor for a while",
     checkers: set_full::checkers,
+};
+
+pub const STALENESS: ModelKind = ModelKind {
+    name: "staleness",
+    what: "read, write, values unique: how stale reads were; --consistency bounded-staleness:MS: at most",
+    checkers: staleness::checkers,
 };
 
 pub const TOTAL_QUEUE: ModelKind = ModelKind {

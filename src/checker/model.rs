@@ -64,6 +64,11 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::MONOTONIC,
     jepsen::ADYA_G2,
     jepsen::DIRTY_READ,
+    jepsen::KAFKA,
+    jepsen::EPOCHS,
+    jepsen::STALENESS,
+    jepsen::PROGRESS,
+    jepsen::ERRORS,
 ];
 
 /// No model has this name.
@@ -95,7 +100,7 @@ mod tests {
             let checkers = (model.checkers)(&ModelOptions::default()).expect(model.name);
             assert!(!checkers.is_empty(), "{}", model.name);
         }
-        let error = ModelKind::by_name("regsiter").err().expect("a typo").to_string();
+        let error = ModelKind::by_name("regsiter").expect_err("a typo").to_string();
         let expected = "unknown model `regsiter`: expected one of register, cas-register, ";
         assert!(error.starts_with(expected), "{error}");
     }

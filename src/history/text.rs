@@ -76,9 +76,7 @@ pub(super) fn parse_text(line: &str, tape: &mut Tape) -> Result<Line, Fault> {
     let logged = start > 0 || is_logged(line);
     let columns = &line[start..];
     let columns = columns.split_once(REMARK).map_or(columns, |(columns, _)| columns);
-    let mut words = columns.split_whitespace();
-    let is_operation = words.next().is_some_and(is_process) && words.next().is_some_and(is_type);
-    if !is_operation {
+    if !is_operation(columns) {
         let is_blank = line.trim().is_empty();
         return Ok(if is_blank { Line::Other { logged: true } } else { Line::Other { logged } });
     }
@@ -91,7 +89,7 @@ pub(super) fn parse_text(line: &str, tape: &mut Tape) -> Result<Line, Fault> {
 /// Where the columns begin: behind the prefix of a log line, as in `INFO  jepsen.util - 3 :ok ...` or
 /// `... INFO [jepsen worker 3] jepsen.util: 3 :ok ...`.
 fn columns_at(line: &str) -> usize {
-    if is_process(first_word(line)) {
+    if is_operation(line) {
         return 0;
     }
     let behind = |mark: &str| line.find(mark).map(|at| at + mark.len());
@@ -102,8 +100,9 @@ fn is_logged(line: &str) -> bool {
     line.split_whitespace().take(4).any(|word| matches!(word, "INFO" | "WARN" | "ERROR" | "DEBUG"))
 }
 
-fn first_word(text: &str) -> &str {
-    text.split_whitespace().next().unwrap_or_default()
+fn is_operation(columns: &str) -> bool {
+    let mut words = columns.split_whitespace();
+    words.next().is_some_and(is_process) && words.next().is_some_and(is_type)
 }
 
 fn is_process(word: &str) -> bool {
@@ -202,6 +201,7 @@ mod tests {
     fn log_lines_are_read_and_other_log_lines_skipped() {
         for prefix in [
             "INFO  jepsen.util - ",
+            "1234 INFO  jepsen.util - ",
             "2026-05-09 12:33:21,155{GMT}\tINFO\t[jepsen worker 3] jepsen.util: ",
         ] {
             let map = read(&format!("{prefix}3   :info   :write  :timed-out"));

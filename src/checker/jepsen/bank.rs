@@ -5,8 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value as Json;
-
 use super::streaming::{self, Step, Workload};
 use super::tally::{Tally, Told, at, listed};
 use crate::checker::{Checker, ModelOptions};
@@ -25,31 +23,33 @@ pub(super) struct Bank {
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
     let mut bank = Bank::default();
     if !options.init.is_null() {
-        let first = balances(&options.init).ok_or("init: expected {account: balance, ...}")?;
+        let first =
+            balances(Datum::Json(&options.init)).ok_or("init: expected {account: balance, ...}")?;
         bank.open_with(first);
     }
     streaming::with(bank, options)
 }
 
 /// Of a map or a list of whole numbers and nils.
-fn balances(json: &Json) -> Option<Balances> {
-    let balance = |json: &Json| match json {
-        Json::Null => Some(None),
-        number => number.as_i64().map(Some),
+fn balances(value: Datum) -> Option<Balances> {
+    let balance = |value: Datum| match value.is_nil() {
+        true => Some(None),
+        false => value.as_i64().map(Some),
     };
-    let entry = |(name, json): (String, &Json)| Some((name, balance(json)?));
-    match json {
-        Json::Object(map) => map.iter().map(|(name, json)| entry((name.clone(), json))).collect(),
-        Json::Array(items) => {
-            items.iter().enumerate().map(|(n, json)| entry((n.to_string(), json))).collect()
-        }
-        _ => None,
+    if let Some(entries) = value.entries() {
+        let entry =
+            |(account, value): (Datum, Datum)| Some((account_name(account), balance(value)?));
+        return entries.map(entry).collect();
     }
+    let items = value.items()?.enumerate();
+    items.map(|(account, value)| Some((account.to_string(), balance(value)?))).collect()
 }
 
-fn read_balances(value: Datum) -> Option<Balances> {
-    let text = value.to_text();
-    balances(&serde_json::from_str(&text).ok()?)
+fn account_name(account: Datum) -> String {
+    match account.as_str() {
+        Some(text) => text.to_owned(),
+        None => account.to_text().into_owned(),
+    }
 }
 
 fn sum(balances: &Balances) -> i128 {
@@ -63,7 +63,7 @@ impl Bank {
     }
 
     fn read(&mut self, step: &Step, tally: &mut Tally) {
-        let Some(read) = read_balances(step.value) else {
+        let Some(read) = balances(step.value) else {
             let (index, found) = (step.event.index, step.value.to_text());
             tally.broken(|| {
                 format!("event {index}: a read of {found:.40}, expected {{account balance ...}}")

@@ -21,6 +21,7 @@ impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Element::Int(value) => write!(f, "{value}"),
+            Element::Text(text) if &**text == "null" => f.write_str("nil"),
             Element::Text(text) => match text.char_indices().nth(LONGEST) {
                 Some((end, _)) => write!(f, "{}...", &text[..end]),
                 None => f.write_str(text),

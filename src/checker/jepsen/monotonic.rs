@@ -8,7 +8,6 @@ use super::elements::Elements;
 use super::graph::{Edge, Graph};
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
-use crate::history::Datum;
 use crate::op::Kind;
 
 /// The tag of an edge from one operation of a process to its next.
@@ -41,22 +40,21 @@ impl Monotonic {
             self.sights.push(Sight { key: u32::MAX, value, operation });
             return;
         }
-        let text = step.value.to_text();
-        let Ok(serde_json::Value::Object(map)) = serde_json::from_str(&text) else {
+        let Some(entries) = step.value.entries() else {
             if !step.value.is_nil() {
-                let index = step.event.index;
-                tally.broken(|| format!("event {index}: {text:.40}, expected {{key number ...}}"));
+                let (index, found) = (step.event.index, step.value.to_text());
+                tally.broken(|| format!("event {index}: {found:.40}, expected {{key number ...}}"));
             }
             return;
         };
-        for (key, json) in map {
-            let key = self.keys.number(Datum::Json(&serde_json::Value::String(key)));
-            match json.as_i64() {
+        for (key, value) in entries {
+            let key = self.keys.number(key);
+            match value.as_i64() {
                 Some(value) => self.sights.push(Sight { key, value, operation }),
-                None if json.is_null() => {}
+                None if value.is_nil() => {}
                 None => {
-                    let index = step.event.index;
-                    tally.broken(|| format!("event {index}: {text:.40}, expected whole numbers"));
+                    let (index, found) = (step.event.index, step.value.to_text());
+                    tally.broken(|| format!("event {index}: {found:.40}, expected whole numbers"));
                 }
             }
         }

@@ -152,6 +152,7 @@ impl Workload for Comments {
     const NAME: &'static str = "comments";
     const OPS: &'static [&'static str] = &["write", "read"];
     const PAIRED: bool = false;
+    const TAKES_COMPLETIONS: bool = false;
 
     fn step(&mut self, step: &Step, tally: &mut Tally) {
         self.0.step(step, tally);
@@ -168,6 +169,7 @@ impl Workload for CausalReverse {
     const NAME: &'static str = "causal-reverse";
     const OPS: &'static [&'static str] = Comments::OPS;
     const PAIRED: bool = false;
+    const TAKES_COMPLETIONS: bool = false;
 
     fn step(&mut self, step: &Step, tally: &mut Tally) {
         self.0.step(step, tally);

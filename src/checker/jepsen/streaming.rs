@@ -22,6 +22,8 @@ pub(super) trait Workload: Clone + Send {
     const OPS: &'static [&'static str];
     /// Whether it must know which invocation a completion belongs to.
     const PAIRED: bool = true;
+    /// Whether completions without any invocation say enough.
+    const TAKES_COMPLETIONS: bool = !Self::PAIRED;
 
     fn step(&mut self, step: &Step, tally: &mut Tally);
 
@@ -214,7 +216,7 @@ impl<W: Workload> Checker for Streaming<W> {
     }
 
     fn takes_completions_alone(&self) -> bool {
-        !W::PAIRED
+        W::TAKES_COMPLETIONS
     }
 
     fn observe(&mut self, event: &Event) -> Option<Anomaly> {

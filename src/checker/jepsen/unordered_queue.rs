@@ -78,6 +78,7 @@ impl Workload for UnorderedQueue {
     const NAME: &'static str = "queue";
     const OPS: &'static [&'static str] = &["enqueue", "dequeue"];
     const PAIRED: bool = false;
+    const TAKES_COMPLETIONS: bool = false;
 
     fn step(&mut self, step: &Step, tally: &mut Tally) {
         match (step.kind(), step.f) {

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use crate::checker::linearizability::chain;
 use crate::checker::linearizability::decide::{Decision, decide, weakened};
+use crate::checker::linearizability::evident;
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, Register, ValueId};
 use crate::checker::linearizability::relevance::relevant;
 use crate::checker::linearizability::search::Limits;
@@ -40,7 +41,12 @@ pub(super) struct Shrunk {
 
 /// Shrinks a core until no move helps, or a limit is met.
 pub(super) fn shrink(core: &[Operation], limits: &Limits) -> Shrunk {
-    let (operations, values) = moves::renumbered(core);
+    let (mut operations, values) = moves::renumbered(core);
+    if operations.len() > HANDY
+        && let Some(proof) = evident::find(&operations, values).and_then(|evident| evident.proof)
+    {
+        operations = proof;
+    }
     let limits = Limits { steps: STEPS_EACH, ..*limits };
     let mut shrinker = Shrinker {
         operations,

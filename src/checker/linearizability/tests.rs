@@ -1,6 +1,7 @@
 //! A checker is guilty until proven innocent: told stories, a brute-force oracle, simulated
 //! registers, and histories recorded elsewhere.
 
+mod mutations;
 mod online;
 mod oracle;
 mod recorded;

@@ -37,8 +37,23 @@ pub(super) struct Machine<'a, O: Object> {
     steps: FxHashMap<(u32, u32), u32>,
     hopeless: FxHashMap<(u32, u32), bool>,
     leads: FxHashMap<(u32, u32), bool>,
+    lost: Lost,
     weight: usize,
 }
+
+/// What is known of states in which no observation of the history can happen any more.
+#[derive(Default)]
+struct Lost {
+    /// The observations; none where such states are not alike, or where it takes too long to tell.
+    observations: Vec<u32>,
+    /// By state: the one that stands for it.
+    stands_for: Vec<u32>,
+    /// The first such state, which stands for all.
+    first: Option<u32>,
+}
+
+/// With more observations than these, looking at all of them for each state costs more than it saves.
+const OBSERVATIONS: usize = 1_000;
 
 type Interned<T> = IndexSet<T, FxBuildHasher>;
 
@@ -53,6 +68,7 @@ impl<'a, O: Object> Machine<'a, O> {
             steps: FxHashMap::default(),
             hopeless: FxHashMap::default(),
             leads: FxHashMap::default(),
+            lost: Lost { stands_for: vec![INITIAL], ..Lost::default() },
             weight: 0,
         }
     }
@@ -74,7 +90,28 @@ impl<'a, O: Object> Machine<'a, O> {
             complete: timed.complete,
             origin: timed.origin,
         };
-        operations.iter().map(number).collect()
+        let numbered = operations.iter().map(number).collect();
+        if self.object.overwrites() {
+            let all = 0..self.operations.len() as u32;
+            let observations = all.filter(|o| self.object.observes(self.operation(*o)));
+            self.lost.observations = observations.collect();
+        }
+        if self.lost.observations.len() > OBSERVATIONS {
+            self.lost.observations.clear();
+        }
+        numbered
+    }
+
+    /// Takes in a state that was not met before; which state stands for it.
+    fn meet(&mut self, state: u32) -> u32 {
+        let Lost { observations, .. } = &self.lost;
+        let holds = &self.states[state as usize];
+        let is_hopeless = |o: &u32| self.object.hopeless(holds, &self.operations[*o as usize]);
+        // The latest observations are the likeliest.
+        let is_lost = !observations.is_empty() && observations.iter().rev().all(is_hopeless);
+        let one = if is_lost { *self.lost.first.get_or_insert(state) } else { state };
+        self.lost.stands_for.push(one);
+        one
     }
 }
 
@@ -97,7 +134,10 @@ impl<O: Object> Steps for Machine<'_, O> {
                 let weight = self.object.weight(&next);
                 let (number, is_new) = self.states.insert_full(next);
                 self.weight += if is_new { weight } else { 0 };
-                number as u32
+                match is_new {
+                    true => self.meet(number as u32),
+                    false => self.lost.stands_for[number],
+                }
             }
         };
         self.steps.insert((state, operation), next);

@@ -131,6 +131,12 @@ pub trait Object: Debug + Send + Sync {
         false
     }
 
+    /// Whether all that resets leads to one state from everywhere. Then all states are alike in which none of
+    /// a history's observations can happen any more.
+    fn overwrites(&self) -> bool {
+        false
+    }
+
     /// What helps to find an order, by position.
     fn guide(&self, operations: &[Timed<Self::Operation>]) -> Vec<Guide> {
         let guide = |timed: &Timed<Self::Operation>| Guide {

@@ -75,8 +75,8 @@ pub struct Orders {
 /// What anomalies rule out, and what is left, of the models that a search with these orders can rule out.
 pub fn ruled_out(anomalies: impl IntoIterator<Item = &'static str>, orders: Orders) -> Consistency {
     let implied = forward(IMPLIED, anomalies);
-    let forbids = |found: &&str| implied.contains(found);
-    let direct = PROSCRIBED.iter().filter(|(_, anomalies)| anomalies.iter().any(|a| forbids(&a)));
+    let found = |anomaly: &&str| implied.contains(anomaly);
+    let direct = PROSCRIBED.iter().filter(|(_, anomalies)| anomalies.iter().any(found));
     let mut violates = backward(MODELS, direct.map(|(model, _)| *model));
     violates.sort_by_key(|model| (forward(MODELS, [*model]).len(), *model));
     let left = MODELS.iter().map(|(model, _)| *model);

@@ -185,7 +185,7 @@ fn realtime_text(table: &Table, (one, from): (u32, &str), (other, to): (u32, &st
 }
 
 /// The lists that a transaction read of a key.
-pub fn lists_read<'a>(table: &'a Table, id: u32, key: u32) -> impl Iterator<Item = &'a [u32]> {
+pub fn lists_read(table: &Table, id: u32, key: u32) -> impl Iterator<Item = &[u32]> {
     table.micro_ops(id).iter().filter_map(move |op| match op {
         MicroOp::ReadList { key: other, read } if *other == key => Some(table.lists.seen(*read)),
         _ => None,

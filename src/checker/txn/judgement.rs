@@ -33,11 +33,6 @@ impl Judgement {
         }
     }
 
-    /// Counts anomalies of which nothing is told.
-    pub fn count(&mut self, kind: &'static str, more: u64) {
-        *self.counts.entry(kind).or_default() += more;
-    }
-
     /// Takes in what a search for cycles has found; `told` puts one in words.
     pub fn take_cycles(&mut self, cycles: Cycles, told: impl Fn(&Cycle) -> Anomaly) {
         for cycle in &cycles.told {
@@ -56,10 +51,6 @@ impl Judgement {
     /// Something that keeps a history in which nothing was found from being valid.
     pub fn doubt(&mut self, why: impl Into<String>) {
         self.doubts.push(why.into());
-    }
-
-    pub fn found(&self, kind: &str) -> bool {
-        self.counts.contains_key(kind)
     }
 
     /// Whether something was found that is not to be.

@@ -6,6 +6,7 @@
 //! as for any workload. Read committed, read atomic and causal consistency need no order of versions:
 //! they are decided by [`weak`](crate::checker::txn::weak).
 
+mod case;
 mod dependencies;
 pub(crate) mod direct;
 pub(crate) mod footprint;
@@ -30,15 +31,14 @@ use crate::checker::txn::explain::cycle_anomaly;
 use crate::checker::txn::graph::{Edges, process_order, realtime_order};
 use crate::checker::txn::judgement::Judgement;
 use crate::checker::txn::table::{NONE, Shape, Table};
+use crate::checker::txn::weak::Level;
 use crate::checker::txn::weak::committed::Committed;
-use crate::checker::txn::weak::{self, Judged, Level};
-use crate::checker::{
-    Anomaly, Budget, Checker, Consistency, Finding, ModelKind, ModelOptions, Verdict,
-};
+use crate::checker::{Anomaly, Budget, Checker, Finding, ModelKind, ModelOptions, Verdict};
 use crate::history::{Datum, History};
 use crate::op::Event;
+use case::{CAUSAL, Case};
 use dependencies::{Users, dependencies};
-use direct::{Direct, Kind, direct};
+use direct::direct;
 use footprint::Footprints;
 use initial::InitialVersions;
 use justify::Evidence;
@@ -46,16 +46,13 @@ use search::{Asked, Scene, Searched};
 use stated::StatedOrder;
 use touches::Touches;
 use version_order::VersionOrder;
-use versions::{Registers, Writer};
+use versions::Registers;
 
 pub const RW_REGISTER: ModelKind = ModelKind {
     name: "rw-register",
     what: "transactions of [\"r\" key value] and [\"w\" key value], each value written once: no anomaly that the wanted consistency models forbid",
     checkers: |options| Ok(vec![Box::new(RwRegister::new(options)?)]),
 };
-
-/// Causal consistency of transactions, as the catalogue of models calls it.
-const CAUSAL: &str = "causal-cerone";
 
 const NAME: &str = "rw-register";
 
@@ -234,95 +231,6 @@ fn weak_level(options: &ModelOptions) -> Option<Level> {
     let levels = options.consistency_models.iter().map(|model| name(model));
     let levels: Option<Vec<Level>> = levels.collect();
     levels.filter(|_| options.anomalies.is_empty())?.into_iter().max()
-}
-
-/// What both ways of judging look at.
-struct Case<'a> {
-    registers: &'a Registers<'a>,
-    prints: &'a Footprints,
-    initial: InitialVersions,
-    budget: &'a Budget<'a>,
-}
-
-impl Case<'_> {
-    fn tell_singles(&self, direct: &[Direct], level: Option<Level>, judgement: &mut Judgement) {
-        let registers = self.registers;
-        for found in direct {
-            // Which Elle does not ask of read committed, and the axioms of the level do.
-            let forgotten = found.kind == Kind::NotOwnWrite && level == Some(Level::ReadCommitted);
-            let name = if forgotten { "forgotten-write" } else { found.kind.name() };
-            judgement.tell(name, || singles::explain_direct(registers, found, name));
-        }
-        for lost in singles::lost_updates(registers, self.prints) {
-            judgement.tell("lost-update", || singles::explain_lost(registers, &lost));
-        }
-        for dirty in singles::dirty_updates(registers, self.prints, direct) {
-            judgement.tell("dirty-update", || singles::explain_dirty(registers, dirty));
-        }
-    }
-
-    fn judge_weakly(&self, level: Level, judgement: &mut Judgement) {
-        let committed = Committed::of(self.registers, self.prints, &self.initial);
-        match weak::judge(&committed, level, self.budget) {
-            Judged::Unknown(why) => {
-                judgement.doubt(format!("{why} before the commits were ordered"))
-            }
-            Judged::Known { cycles, untold } => {
-                for cycle in &cycles {
-                    let kind = weak::explain::kind(&committed, cycle);
-                    judgement.tell(kind, || weak::explain::explain(&committed, cycle, level));
-                }
-                if untold > 0 {
-                    judgement.figures.insert("further-cycles".to_owned(), untold as f64);
-                }
-            }
-        }
-    }
-
-    /// What a weak level that was decided says of the others: only they were looked at.
-    fn weak_consistency(
-        &self,
-        level: Level,
-        finding: &Finding,
-        direct: &[Direct],
-    ) -> Option<Consistency> {
-        let mut consistency = finding.consistency.clone()?;
-        if consistency.violates.iter().any(|model| model == CAUSAL) {
-            consistency.violates.push(Level::Causal.name().to_owned());
-        }
-        let holds = |other: &Level| match finding.verdict {
-            Verdict::Valid => *other == level,
-            Verdict::Unknown => false,
-            Verdict::Invalid => *other < level && self.holds(*other, direct),
-        };
-        let strongest = Level::ALL.into_iter().rev().find(holds);
-        consistency.survives = strongest.iter().map(|level| level.name().to_owned()).collect();
-        Some(consistency)
-    }
-
-    fn holds(&self, level: Level, direct: &[Direct]) -> bool {
-        let committed = Committed::of(self.registers, self.prints, &self.initial);
-        let judged = weak::judge(&committed, level, self.budget);
-        let is_ordered = matches!(judged, Judged::Known { cycles, .. } if cycles.is_empty());
-        is_ordered && !direct.iter().any(|direct| level.forbids(direct))
-    }
-
-    /// Values that several transactions wrote: who read which write cannot be known.
-    fn tell_doubts(&self, judgement: &mut Judgement) {
-        let versions = 0..self.registers.versions.len() as u32;
-        let mut ambiguous = versions.filter(|version| {
-            let writer = self.registers.versions[*version as usize].writer;
-            writer == Writer::Several && self.prints.observed[*version as usize]
-        });
-        if let Some(first) = ambiguous.next() {
-            judgement.doubt(format!(
-                "{} values were written more than once and read, {} first: who read which write \
-                 cannot be known; write each value of a key once",
-                1 + ambiguous.count(),
-                self.registers.told(first)
-            ));
-        }
-    }
 }
 
 impl Checker for RwRegister {

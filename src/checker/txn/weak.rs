@@ -102,7 +102,7 @@ fn infer(committed: &Committed, level: Level, budget: &Budget) -> Result<Vec<Inf
         Level::ReadCommitted | Level::ReadAtomic => None,
     };
     for node in 1..committed.len() as u32 {
-        if node % 4096 == 0 && (budget.exhausted)() {
+        if node.is_multiple_of(4096) && (budget.exhausted)() {
             return Err(NoClocks::OutOfTime);
         }
         match &causal {

@@ -1,4 +1,6 @@
 //! Minimal good, bad and unknown histories of each model.
 
 mod elle_cli;
+mod general;
 mod jepsen;
+mod kafka;

@@ -2,6 +2,8 @@
 
 mod bank;
 mod counter;
+mod general;
+mod kafka;
 mod long_fork;
 mod precedence;
 mod queue;

@@ -40,53 +40,53 @@ pub(super) fn find<const WORDS: usize>(
     let wanted = plan.operations[target as usize].effect;
     let now = plan.now(position);
     let mut itself = None;
-    let Ranked { waiting, enabling, others } = ranked;
-    for list in [&mut *waiting, &mut *enabling, &mut *others] {
-        list.clear();
-    }
+    ranked.clear();
     let slots = live.present.without(&live.observers).without(&config.done);
-    waiting.extend(slots.ones().map(|slot| live.occupant(slot)));
-    for (slot, &operation) in slots.ones().zip(&*waiting) {
+    ranked.waiting.extend(slots.ones().map(|slot| live.occupant(slot)));
+    for (place, slot) in slots.ones().enumerate() {
+        let operation = ranked.waiting[place];
         let effect = plan.operations[operation as usize].effect;
         let Some(result) = effect.apply(config.state) else { continue };
-        if has_urgent_twin(plan, waiting, operation) {
+        if has_urgent_twin(plan, &ranked.waiting, operation) {
             continue;
         }
+        // A write that can serve nobody hides behind whatever is written next.
+        let hides = !plan.service.matters(operation, now) && matches!(effect, Effect::Write(_));
         if operation == target {
             itself = Some(slot as u32);
-        } else if !plan.service.matters(operation, now) && matches!(effect, Effect::Write(_)) {
-            // It hides behind whatever is written next.
-            continue;
-        } else if enables(wanted, result) {
-            enabling.push(slot as u32);
-        } else {
-            others.push(slot as u32);
+        } else if !hides {
+            ranked.add(slot as u32, enables(wanted, result));
         }
     }
-    for (class, members) in plan.classes.iter().enumerate() {
-        let class = class as u32;
-        if live.offered(class) <= config.used.count(class) {
-            continue;
+    for (members, class) in plan.classes.iter().zip(0..) {
+        let result = members.effect.apply(config.state);
+        let is_left = live.offered(class) > config.used.count(class);
+        let Some(result) = result.filter(|_| is_left) else { continue };
+        // What need not happen only happens for somebody who observes it next, and what must happen
+        // anyway goes before it.
+        let is_twin = |member: &u32| has_urgent_twin(plan, &ranked.waiting, *member);
+        if observed_next(plan, live, config, result)
+            && !members.members.first().is_some_and(is_twin)
+        {
+            ranked.add(of_class(class), enables(wanted, result));
         }
-        let Some(result) = members.effect.apply(config.state) else { continue };
-        // What need not happen only happens for somebody who observes it next.
-        if !observed_next(plan, live, config, result) {
-            continue;
-        }
-        // What must happen anyway goes before what may.
-        let is_twin = |member: &u32| has_urgent_twin(plan, waiting, *member);
-        if members.members.first().is_some_and(is_twin) {
-            continue;
-        }
-        let rank = match enables(wanted, result) {
-            true => &mut *enabling,
-            false => &mut *others,
-        };
-        rank.push(of_class(class));
     }
-    untried.extend(others.iter().rev());
-    untried.extend(enabling.iter().rev());
+    untried.extend(ranked.others.iter().rev());
+    untried.extend(ranked.enabling.iter().rev());
     untried.extend(itself);
+}
+
+impl Ranked {
+    fn clear(&mut self) {
+        self.waiting.clear();
+        self.enabling.clear();
+        self.others.clear();
+    }
+
+    fn add(&mut self, candidate: u32, enables: bool) {
+        let rank = if enables { &mut self.enabling } else { &mut self.others };
+        rank.push(candidate);
+    }
 }
 
 /// Whether something in flight, or an open compare-and-set, may observe this value right away.

@@ -127,6 +127,10 @@ impl Object for Kv {
         matches!(wanted, Operation::Get(seen) if !state.begins(seen.elements()))
     }
 
+    fn overwrites(&self) -> bool {
+        true
+    }
+
     fn weight(&self, _state: &Rope<u8>) -> usize {
         size_of::<Rope<u8>>() + Rope::<u8>::LINK
     }

@@ -86,7 +86,7 @@ impl<O: Object> Family<O> {
             assert!(agrees, "seed {seed}: expected {expected}:\n{}", self.told(operations));
             let Decision::Violated { core } = decision else { continue };
             assert!(!has_order(&self.object, core), "seed {seed}: core\n{}", self.told(core));
-            if seed % 4 == 0 {
+            if seed.is_multiple_of(4) {
                 let shrunk = shrink(&self.object, core, &LIMITS);
                 let proves = !has_order(&self.object, &shrunk.operations);
                 assert!(proves && shrunk.minimal, "seed {seed}: {shrunk:#?}");

@@ -30,20 +30,18 @@ fn components_are_the_classes_of_mutual_reachability() {
             reach[from as usize][to as usize] = true;
         }
         for through in 0..nodes {
-            for from in 0..nodes {
-                for to in 0..nodes {
-                    reach[from][to] |= reach[from][through] && reach[through][to];
-                }
+            let onward = reach[through].clone();
+            for row in reach.iter_mut().filter(|row| row[through]) {
+                row.iter_mut().zip(&onward).for_each(|(to, further)| *to |= further);
             }
         }
         let found = components(&edges.into_graph());
-        for from in 0..nodes {
-            for to in 0..nodes {
-                let mutual = from == to || (reach[from][to] && reach[to][from]);
-                assert_eq!(found.same(from as u32, to as u32), mutual, "seed {seed}");
-                let later = reach[from][to] && found.of[to] > found.of[from];
-                assert!(!later, "seed {seed}: an edge to a higher number");
-            }
+        let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
+        for (from, to) in pairs {
+            let mutual = from == to || (reach[from][to] && reach[to][from]);
+            assert_eq!(found.same(from as u32, to as u32), mutual, "seed {seed}");
+            let later = reach[from][to] && found.of[to] > found.of[from];
+            assert!(!later, "seed {seed}: an edge to a higher number");
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::checker::txn::table::{MicroOp, NONE, Outcome, Table};
+use crate::checker::txn::table::{MicroOp, Outcome, Table};
 
 /// A read or write of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

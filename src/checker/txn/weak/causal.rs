@@ -30,11 +30,11 @@ impl Clocks {
 
     /// Whether one transaction happened before another.
     fn before(&self, committed: &Committed, one: u32, other: u32) -> bool {
-        one == INITIAL && other != INITIAL
-            || one != INITIAL
-                && other != INITIAL
-                && committed.place[one as usize]
-                    < self.of(other)[committed.session[one as usize] as usize]
+        if one == INITIAL || other == INITIAL {
+            return one == INITIAL && other != INITIAL;
+        }
+        let session = committed.session[one as usize];
+        committed.place[one as usize] < self.of(other)[session as usize]
     }
 
     pub fn new(
@@ -50,7 +50,7 @@ impl Clocks {
         let mut clocks = Clocks { sessions, counts: vec![0; size] };
         let order = Order::of(committed, Vec::new());
         for (count, node) in order.topological().ok_or(NoClocks::Cycle)?.into_iter().enumerate() {
-            if count % 4096 == 0 && exhausted() {
+            if count.is_multiple_of(4096) && exhausted() {
                 return Err(NoClocks::OutOfTime);
             }
             clocks.set(committed, node);

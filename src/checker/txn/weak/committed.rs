@@ -144,11 +144,6 @@ impl<'a> Committed<'a> {
                     && self.session[one as usize] == self.session[other as usize]
                     && self.place[one as usize] < self.place[other as usize])
     }
-
-    /// Bytes that it takes, about.
-    pub fn memory(&self) -> usize {
-        self.txns.len() * 24 + self.reads.len() * size_of::<Read>() + self.writes.len() * 4
-    }
 }
 
 fn slice<'s, T>(items: &'s [T], ends: &[u32], node: u32) -> &'s [T] {

@@ -1,5 +1,10 @@
 //! A cycle that no order of commits can contain, in words.
 
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
 use super::committed::{Committed, INITIAL};
 use super::order::{Inferred, Rule, Step};
 use super::{Cycle, Level, rule};
@@ -97,9 +102,65 @@ fn inferred_reason(
         Rule::Session if step.from == INITIAL => format!("{one} is before everything"),
         Rule::Session => format!("{one} came before {reader} in the same process"),
         Rule::ReadFrom => format!("{reader} reads {seen} from {one}"),
-        Rule::Causal => format!("{one} happened before {reader}, by processes and reads"),
+        Rule::Causal => {
+            let way = way(committed, step.from, step.reader, cast);
+            format!("{one} happened before {reader} ({way})")
+        }
     };
     cast.about(step.key);
     let key = committed.registers.table.key_text(step.key);
     format!("{visible}, and {one} wrote {key} too, yet {reader} read {read} from {other}")
+}
+
+/// Hops on a way that are told.
+const HOPS: usize = 6;
+
+/// How one transaction happened before another: `T2 read x = 1 from T1, process 3 did T2 before T3`.
+fn way(committed: &Committed, from: u32, to: u32, cast: &mut Cast) -> String {
+    let hops = hops(committed, from, to);
+    let mut told: Vec<String> = Vec::new();
+    for step in hops.iter().take(HOPS) {
+        let (Step::Session { to, .. } | Step::ReadFrom { to, .. }) = step else { continue };
+        let (one, other) = (name(committed, step.from(), cast), name(committed, *to, cast));
+        told.push(match step {
+            Step::ReadFrom { version, .. } => {
+                cast.about(committed.registers.key(*version));
+                format!("{other} read {} from {one}", committed.registers.told(*version))
+            }
+            _ => format!("{one} was before {other} in its process"),
+        });
+    }
+    if hops.len() > HOPS {
+        told.push(format!("{} more steps", hops.len() - HOPS));
+    }
+    told.join(", ")
+}
+
+/// The fewest steps of processes and reads, by breadth and backwards.
+fn hops(committed: &Committed, from: u32, to: u32) -> Vec<Step> {
+    let mut after: FxHashMap<u32, Step> = FxHashMap::default();
+    let mut queue = VecDeque::from([to]);
+    while let Some(node) = queue.pop_front().filter(|node| *node != from) {
+        let session = committed.session_predecessor(node);
+        let session = session.map(|before| Step::Session { from: before, to: node });
+        let reads = committed.reads(node).iter();
+        let reads =
+            reads.map(|read| Step::ReadFrom { from: read.writer, to: node, version: read.version });
+        for step in session.into_iter().chain(reads) {
+            if let Entry::Vacant(slot) = after.entry(step.from()) {
+                slot.insert(step);
+                queue.push_back(step.from());
+            }
+        }
+    }
+    let mut hops = Vec::new();
+    let mut node = from;
+    while let Some(step) = after.get(&node).filter(|_| node != to) {
+        hops.push(*step);
+        node = match step {
+            Step::Session { to, .. } | Step::ReadFrom { to, .. } => *to,
+            Step::Inferred(inferred) => inferred.to,
+        };
+    }
+    hops
 }

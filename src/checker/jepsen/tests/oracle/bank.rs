@@ -79,5 +79,5 @@ fn the_checker_and_the_definition_agree() {
         random::history(&mut rng, &mut Accounts { held: [5, 0, 0] }, steps)
     };
     let wanted = [Verdict::Valid, Verdict::Invalid];
-    compare(&BANK, &ModelOptions::default(), 2000, &wanted, history, oracle);
+    compare(&BANK, &ModelOptions::default(), 800, &wanted, history, oracle);
 }

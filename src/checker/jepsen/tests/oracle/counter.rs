@@ -51,5 +51,5 @@ fn the_checker_and_the_definition_agree() {
         random::history(&mut rng, &mut Count { value: 0, wrong: 0.2 }, steps)
     };
     let wanted = [Verdict::Valid, Verdict::Invalid];
-    compare(&COUNTER, &ModelOptions::default(), 8000, &wanted, history, oracle);
+    compare(&COUNTER, &ModelOptions::default(), 3000, &wanted, history, oracle);
 }

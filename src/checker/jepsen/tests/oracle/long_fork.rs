@@ -74,5 +74,5 @@ fn the_checker_and_the_definition_agree() {
         random::history(&mut rng, &mut Keys { next: 0, written: Vec::new(), wrong }, steps)
     };
     let wanted = [Verdict::Valid, Verdict::Invalid];
-    compare(&LONG_FORK, &ModelOptions::default(), 3000, &wanted, history, oracle);
+    compare(&LONG_FORK, &ModelOptions::default(), 1200, &wanted, history, oracle);
 }

@@ -62,5 +62,5 @@ fn the_checker_and_the_definition_agree() {
         random::history(&mut rng, &mut Log { next: 0, held: Vec::new(), wrong: 0.3 }, steps)
     };
     let wanted = [Verdict::Valid, Verdict::Invalid];
-    compare(&COMMENTS, &ModelOptions::default(), 5000, &wanted, history, oracle);
+    compare(&COMMENTS, &ModelOptions::default(), 2000, &wanted, history, oracle);
 }

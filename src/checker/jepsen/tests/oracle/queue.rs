@@ -77,7 +77,7 @@ fn unordered(events: &[Event], _finding: &Finding) -> Verdict {
 fn nothing_comes_out_that_did_not_go_in() {
     let wanted = [Verdict::Valid, Verdict::Invalid];
     let options = ModelOptions::default();
-    compare(&UNORDERED_QUEUE, &options, 2000, &wanted, |seed| history(seed, 0.0), unordered);
+    compare(&UNORDERED_QUEUE, &options, 1000, &wanted, |seed| history(seed, 0.0), unordered);
 }
 
 fn total(events: &[Event], finding: &Finding) -> Verdict {
@@ -111,7 +111,7 @@ fn total(events: &[Event], finding: &Finding) -> Verdict {
 fn what_goes_in_comes_out() {
     let wanted = [Verdict::Valid, Verdict::Invalid, Verdict::Unknown];
     let options = ModelOptions::default();
-    compare(&TOTAL_QUEUE, &options, 2000, &wanted, |seed| history(seed, 0.2), total);
+    compare(&TOTAL_QUEUE, &options, 1000, &wanted, |seed| history(seed, 0.2), total);
 }
 
 /// Ids from a small range.

@@ -81,7 +81,7 @@ fn a_history_keeps_the_session_guarantees_if_some_order_of_the_values_does() {
     };
     let oracle = |events: &[Event], _: &Finding| verdict(!one_order_for_all(events), false);
     let wanted = [Verdict::Valid, Verdict::Invalid];
-    compare(&SESSION, &ModelOptions::default(), 1500, &wanted, history, oracle);
+    compare(&SESSION, &ModelOptions::default(), 800, &wanted, history, oracle);
 }
 
 /// Two counters, of which a read may see one a little late.
@@ -139,5 +139,5 @@ fn numbers_grow_if_some_order_of_the_operations_says_so() {
     };
     let oracle = |events: &[Event], _: &Finding| verdict(!numbers_only_grow(events), false);
     let wanted = [Verdict::Valid, Verdict::Invalid];
-    compare(&MONOTONIC, &ModelOptions::default(), 800, &wanted, history, oracle);
+    compare(&MONOTONIC, &ModelOptions::default(), 400, &wanted, history, oracle);
 }

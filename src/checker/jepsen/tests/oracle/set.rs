@@ -64,5 +64,5 @@ fn the_checker_and_the_definition_agree() {
         random::history(&mut rng, &mut store, steps)
     };
     let wanted = [Verdict::Valid, Verdict::Invalid, Verdict::Unknown];
-    compare(&SET, &ModelOptions::default(), 3000, &wanted, history, oracle);
+    compare(&SET, &ModelOptions::default(), 1500, &wanted, history, oracle);
 }

@@ -50,8 +50,8 @@ fn history(seed: u64) -> Vec<Event> {
 fn the_checker_and_the_definition_agree() {
     let wanted = [Verdict::Valid, Verdict::Invalid, Verdict::Unknown];
     let options = ModelOptions::default();
-    compare(&SET_FULL, &options, 800, &wanted, history, |e, f| oracle(e, f, false));
+    compare(&SET_FULL, &options, 500, &wanted, history, |e, f| oracle(e, f, false));
     let consistency_models = vec!["linearizable".to_owned()];
     let options = ModelOptions { consistency_models, ..options };
-    compare(&SET_FULL, &options, 800, &wanted, history, |e, f| oracle(e, f, true));
+    compare(&SET_FULL, &options, 500, &wanted, history, |e, f| oracle(e, f, true));
 }

@@ -15,11 +15,11 @@ pub enum Order {
 /// indeterminate ones all or nothing.
 pub fn serializable(case: &Case, order: Order) -> bool {
     let all: Vec<&Txn> = case.txns.iter().filter(|txn| txn.kind != Kind::Fail).collect();
-    place(&all, &mut vec![false; all.len()], &vec![Vec::new(); 2], order)
+    place(&all, &mut vec![false; all.len()], &[Vec::new(), Vec::new()], order)
 }
 
 /// Whether the transactions that are not `done` can follow.
-fn place(all: &[&Txn], done: &mut Vec<bool>, lists: &Vec<Vec<u32>>, order: Order) -> bool {
+fn place(all: &[&Txn], done: &mut [bool], lists: &[Vec<u32>], order: Order) -> bool {
     let left = |done: &[bool], number: usize| !done[number] && all[number].kind == Kind::Ok;
     if !(0..all.len()).any(|number| left(done, number)) {
         return true;
@@ -30,7 +30,7 @@ fn place(all: &[&Txn], done: &mut Vec<bool>, lists: &Vec<Vec<u32>>, order: Order
         if done[number] || (0..all.len()).any(blocked) {
             continue;
         }
-        let mut after = lists.clone();
+        let mut after = lists.to_vec();
         if !apply(all[number], &mut after) {
             continue;
         }
@@ -71,7 +71,7 @@ pub fn snapshot_isolated(case: &Case) -> bool {
 }
 
 /// `states`: after each commit.
-fn commit(all: &[&Txn], done: &mut Vec<bool>, states: &mut Vec<Vec<Vec<u32>>>) -> bool {
+fn commit(all: &[&Txn], done: &mut [bool], states: &mut Vec<Vec<Vec<u32>>>) -> bool {
     if !(0..all.len()).any(|number| !done[number] && all[number].kind == Kind::Ok) {
         return true;
     }

@@ -18,7 +18,6 @@ pub enum Promise {
     Committed,
 }
 
-#[derive(Default)]
 struct Running {
     ops: Vec<(bool, usize, u64)>,
     snapshot: Vec<Vec<u64>>,
@@ -32,7 +31,6 @@ struct Store {
     locks: Vec<Option<usize>>,
     running: Vec<Option<Running>>,
     events: Vec<Event>,
-    indeterminate: u32,
 }
 
 /// A history of so many transactions.
@@ -45,7 +43,6 @@ pub fn history(promise: Promise, rng: &mut Rng, txns: usize) -> Vec<Event> {
         locks: vec![None; keys],
         running: (0..processes).map(|_| None).collect(),
         events: Vec::new(),
-        indeterminate: 0,
     };
     let mut begun = 0;
     while begun < txns || store.running.iter().any(Option::is_some) {
@@ -53,7 +50,8 @@ pub fn history(promise: Promise, rng: &mut Rng, txns: usize) -> Vec<Event> {
         match store.running[process].take() {
             Some(running) => store.finish(rng, process, running),
             None if begun < txns => {
-                begun += store.begin(rng, process) as usize;
+                store.begin(rng, process);
+                begun += 1;
             }
             None => {}
         }
@@ -62,7 +60,7 @@ pub fn history(promise: Promise, rng: &mut Rng, txns: usize) -> Vec<Event> {
 }
 
 impl Store {
-    fn begin(&mut self, rng: &mut Rng, process: usize) -> bool {
+    fn begin(&mut self, rng: &mut Rng, process: usize) {
         let mut running = Running { ops: Vec::new(), snapshot: self.lists.clone() };
         for _ in 0..1 + rng.below(4) {
             let key = rng.below(self.lists.len() as u64) as usize;
@@ -83,7 +81,6 @@ impl Store {
         let asked = asked.collect();
         self.event(process, Kind::Invoke, asked);
         self.running[process] = Some(running);
-        true
     }
 
     fn finish(&mut self, rng: &mut Rng, process: usize, running: Running) {
@@ -124,7 +121,6 @@ impl Store {
             (true, false) => Kind::Fail,
             (false, false) => Kind::Ok,
         };
-        self.indeterminate += lost as u32;
         self.event(process, kind, seen);
     }
 

@@ -140,7 +140,7 @@ fn what_is_no_transaction_and_what_is_no_order_is_refused_with_the_reason() {
     let finding = find(&History::new(bad), &ModelOptions::default());
     assert_eq!(finding.verdict, Verdict::Unknown);
     let error = RwRegister::new(&options(serde_json::json!({"transaction_order": "0 2, one"})));
-    let error = error.err().expect("no order");
+    let error = error.expect_err("no order");
     assert!(error.contains("`one`: expected pairs of an event's index"), "{error}");
 }
 
@@ -167,4 +167,23 @@ fn a_fractured_read_is_explained_edge_by_edge() {
             "the initial state is before T1: the initial state is before everything: a contradiction",
         ]
     );
+}
+
+#[test]
+fn a_budget_that_ends_leaves_the_verdict_open() {
+    let lines: Vec<String> = (1..200).map(|value| format!("0 ok wx{value}")).collect();
+    let history = history(&lines.join("\n"));
+    for json in [
+        serde_json::json!({"consistency_models": ["serializable"], "init": 0}),
+        serde_json::json!({"consistency_models": ["causal"]}),
+    ] {
+        let mut checker = RwRegister::new(&options(json.clone())).expect("options");
+        history.events().iter().for_each(|event| drop(checker.observe(event)));
+        let spent = Budget { exhausted: &|| true, memory: 1 << 30 };
+        assert_eq!(checker.judge(&spent).verdict, Verdict::Unknown, "{json}");
+        let small = Budget { exhausted: &|| false, memory: 1 << 10 };
+        let finding = checker.judge(&small);
+        assert_eq!(finding.verdict, Verdict::Unknown, "{json}");
+        assert!(finding.why.contains("memory"), "{}", finding.why);
+    }
 }

@@ -82,11 +82,11 @@ fn compare(rounds: u64, model: &str, expected: impl Fn(&[Small]) -> bool) {
         yes += u32::from(expected);
         no += u32::from(!expected);
     }
-    assert!(yes > 100 && no > 100, "{yes} have an order and {no} none");
+    assert!(yes > 50 && no > 50, "{yes} have an order and {no} none");
 }
 
 fn rounds() -> u64 {
-    if std::env::var("STORMGLASS_SEEDS").is_ok() { 60_000 } else { 2_000 }
+    if std::env::var("STORMGLASS_SEEDS").is_ok() { 60_000 } else { 700 }
 }
 
 #[test]

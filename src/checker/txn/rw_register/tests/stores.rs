@@ -27,7 +27,7 @@ pub(super) fn serial_store(rng: &mut Rng, txns: usize, processes: usize, keys: u
             if rng.below(2) == 0 {
                 next += 1;
                 // An indeterminate one may or may not have taken effect.
-                if !is_lost || at % 2 == 0 {
+                if !is_lost || at.is_multiple_of(2) {
                     store[key] = next;
                 }
                 asked.push(serde_json::json!(["w", key, next]));

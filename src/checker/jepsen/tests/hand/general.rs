@@ -1,0 +1,196 @@
+//! General forms: epochs, staleness, errors.
+
+use expect_test::{Expect, expect};
+
+use super::super::*;
+use crate::checker::jepsen::{EPOCHS, ERRORS, PROGRESS, STALENESS};
+
+fn check(model: &ModelKind, text: &str, expected: Expect) {
+    expected.assert_eq(&told(&judge(model, text)));
+}
+
+fn consistency(model: &str) -> ModelOptions {
+    ModelOptions { consistency_models: vec![model.to_owned()], ..ModelOptions::default() }
+}
+
+const CLAIMS: &str = r#"
+    1 0 invoke claim nil
+    2 0 ok claim [1,"n1"]
+    3 1 invoke claim nil
+    4 1 ok claim [2,"n2"]"#;
+
+#[test]
+fn epochs_grow_and_have_one_leader_each() {
+    let late = r#"
+        5 2 invoke observe nil
+        6 2 ok observe [1,"n1"]"#;
+    let text = format!("{CLAIMS}{late}");
+    check(&EPOCHS, &text, expect!["valid: claims 2, highest-epoch 2, observations 1"]);
+    expect![[r#"
+        invalid: 1 epoch-went-back of claims 2, highest-epoch 2, observations 1
+        epoch-went-back [2, 4]: process 2 got epoch 1 at 6.000 s, by an operation begun at 5.000 s; process 1 had got epoch 2 at 4.000 s"#]].assert_eq(&told(&judge_with(&EPOCHS, &consistency("linearizable"), &text)));
+}
+
+#[test]
+fn two_leaders_of_one_epoch_and_an_epoch_that_goes_back_are_told() {
+    let two = r#"
+        5 2 invoke observe nil
+        6 2 ok observe [2,"n3"]"#;
+    check(
+        &EPOCHS,
+        &format!("{CLAIMS}{two}"),
+        expect![[r#"
+        invalid: 1 two-leaders of claims 2, highest-epoch 2, observations 1
+        two-leaders [2, 4]: epoch 2 has two leaders: "n2", as process 1 was answered at 4.000 s, and "n3", as process 2 was at 6.000 s"#]],
+    );
+    let back = r#"
+        5 0 invoke claim nil
+        6 0 ok claim [1,"n1"]"#;
+    check(
+        &EPOCHS,
+        &format!("{CLAIMS}{back}"),
+        expect![[r#"
+        invalid: 1 epoch-went-back of claims 3, highest-epoch 2
+        epoch-went-back [2, 4]: process 0 got epoch 1 at 6.000 s, by an operation begun at 5.000 s; process 1 had got epoch 2 at 4.000 s"#]],
+    );
+    let overlapping = r#"
+        1 0 invoke claim nil
+        2 1 invoke claim nil
+        3 1 ok claim [2,"n2"]
+        4 0 ok claim [1,"n1"]"#;
+    assert_eq!(judge(&EPOCHS, overlapping).verdict, Verdict::Valid);
+    check(
+        &EPOCHS,
+        "1 0 invoke claim nil\n2 0 ok claim 7",
+        expect!["unknown: event 1: 7, expected [epoch leader]"],
+    );
+}
+
+const REPLACED: &str = "
+    1.000 0 invoke write 1
+    1.100 0 ok write 1
+    1.200 0 invoke write 2
+    1.300 0 ok write 2
+    1.700 1 invoke read nil
+    1.800 1 ok read 1";
+
+#[test]
+fn a_read_is_as_stale_as_its_value_was_replaced_before_it_began() {
+    check(
+        &STALENESS,
+        REPLACED,
+        expect![
+            "valid: writes 2, reads 1, stale-reads 1; process 1 read 1 by a read begun at 1.700 s, at least 400.000 ms after it had been replaced by 2 (known to process 0 at 1.300 s)"
+        ],
+    );
+    let bounded =
+        |ms| judge_with(&STALENESS, &consistency(&format!("bounded-staleness:{ms}")), REPLACED);
+    assert_eq!(bounded(400).verdict, Verdict::Valid);
+    expect![[r#"
+        invalid: 1 too-stale of writes 2, reads 1, stale-reads 1; process 1 read 1 by a read begun at 1.700 s, at least 400.000 ms after it had been replaced by 2 (known to process 0 at 1.300 s)
+        too-stale [2, 4]: process 1 read 1 by a read begun at 1.700 s, at least 400.000 ms after it had been replaced by 2 (known to process 0 at 1.300 s)"#]].assert_eq(&told(&bounded(399)));
+    let refused = (STALENESS.checkers)(&consistency("bounded-staleness:much")).err();
+    let expected =
+        "consistency: expected bounded-staleness:MILLISECONDS, found `bounded-staleness:much`";
+    assert_eq!(refused.as_deref(), Some(expected));
+}
+
+#[test]
+fn a_write_that_overlaps_another_does_not_surely_replace_it() {
+    let text = "
+        1.0 0 invoke write 1
+        1.1 1 invoke write 2
+        1.2 1 ok write 2
+        1.3 0 ok write 1
+        9.0 2 invoke read nil
+        9.1 2 ok read 2
+        9.2 2 invoke read nil
+        9.3 2 ok read nil";
+    check(
+        &STALENESS,
+        text,
+        expect![
+            "valid: writes 2, reads 2, stale-reads 1; process 2 read nil by a read begun at 9.200 s, at least 8000.000 ms after it had been replaced by 2 (known to process 1 at 1.200 s)"
+        ],
+    );
+}
+
+#[test]
+fn staleness_needs_values_that_are_written_once_and_before_they_are_read() {
+    let twice = "1 0 invoke write 1\n2 0 ok write 1\n3 0 invoke write 1";
+    check(&STALENESS, twice, expect!["unknown: event 2: a write of 1, which was there before"]);
+    check(
+        &STALENESS,
+        "1 0 invoke read nil\n2 0 ok read 7",
+        expect!["unknown: 7 was read at 2.000 s, and nobody had begun to write it"],
+    );
+}
+
+const HEALED: &str = "
+    1.0 0 invoke read nil
+    2.0 1 invoke read nil
+    2.5 nemesis strike f1 kill kvrocks1
+    3.0 nemesis heal f1 kill kvrocks1
+    3.5 nemesis phase recover
+    4.0 2 invoke read nil
+    5.0 0 ok read 1
+    5.5 2 fail read nil
+    6.0 1 info read nil
+    6.5 3 invoke read nil
+    6.9 2 invoke read nil
+    8.0 0 invoke read nil
+    9.0 0 ok read 1";
+
+#[test]
+fn every_process_gets_an_ok_in_time_after_the_last_fault() {
+    check(
+        &PROGRESS,
+        HEALED,
+        expect![
+            "valid: answered 1, unanswered 3; counted from the nemesis's last event at 3.000 s"
+        ],
+    );
+    let within = |ms| judge_with(&PROGRESS, &consistency(&format!("progress-within:{ms}")), HEALED);
+    assert_eq!(within(5000).verdict, Verdict::Valid);
+    expect![[r#"
+        invalid: 3 no-progress of answered 1, unanswered 3; counted from the nemesis's last event at 3.000 s
+        no-progress [1]: process 1, waiting since 3.000 s, got no ok until 6.000 s: 3.000 s
+        no-progress [7]: process 2, waiting since 4.000 s, got no ok until 9.000 s: 5.000 s
+        no-progress [11]: process 3, waiting since 6.500 s, got no ok until 9.000 s: 2.500 s"#]].assert_eq(&told(&within(2400)));
+    let refused = (PROGRESS.checkers)(&consistency("progress-within:soon")).err();
+    let expected =
+        "consistency: expected progress-within:MILLISECONDS, found `progress-within:soon`";
+    assert_eq!(refused.as_deref(), Some(expected));
+}
+
+#[test]
+fn progress_cannot_be_told_without_times() {
+    check(
+        &PROGRESS,
+        "0 0 invoke read nil\n0 0 ok read 1",
+        expect!["unknown: the history tells no times"],
+    );
+}
+
+#[test]
+fn errors_are_counted_by_their_text_without_numbers() {
+    let text = "
+        1 0 invoke read nil
+        2 0 info read nil error=timeout-after-1000-ms
+        3 1 invoke read nil
+        4 1 info read nil error=timeout-after-20-ms
+        5 2 invoke read nil
+        6 2 fail read nil";
+    check(
+        &ERRORS,
+        text,
+        expect![
+            "valid: info 2, fail 1, different-errors 2, others 0; 2 times info `timeout-after-#-ms` (first: process 0, 2.000 s); 1 times fail `no reason told` (first: process 2, 6.000 s)"
+        ],
+    );
+    check(
+        &ERRORS,
+        "1 0 invoke read nil\n2 0 ok read 1",
+        expect!["valid: different-errors 0, others 0"],
+    );
+}
