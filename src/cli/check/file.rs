@@ -40,6 +40,10 @@ fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, S
     if let (Some(damage), false) = (&judged.damage, arguments.tolerate_tail) {
         return Err(format!("{name}: {damage}; `--tolerate-tail` judges what is readable"));
     }
+    if judged.events == 0 {
+        let damage = judged.damage.map_or("no operations".to_owned(), |damage| damage.to_string());
+        return Err(format!("{name}: {damage}; nothing of it is readable; restore it from a copy"));
+    }
     aside(arguments, &name, &subject, &judged);
     let models: Vec<&str> = chosen.models.iter().map(|model| model.name).collect();
     let checked = Checked {

@@ -28,6 +28,7 @@ pub struct Judged {
     /// All of it, if it was to be kept.
     pub history: History,
     pub damage: Option<Damage>,
+    pub events: u64,
     /// What its readers should know of the lines that it has.
     pub remark: Option<String>,
 }
@@ -100,7 +101,7 @@ impl<'a> Subject<'a> {
         let budgets = Budgets { start: &start, memory: limits.memory_bytes };
         let findings = intake.finish(&history, &budgets).findings;
         let remark = remark(&summary, &findings);
-        Ok(Judged { findings, history, damage: summary.damage, remark })
+        Ok(Judged { findings, history, damage: summary.damage, events: number, remark })
     }
 }
 
