@@ -56,8 +56,10 @@ fn told(name: &str) -> Result<Told, String> {
     match &found[..] {
         [(kind, name, description), more @ ..] => {
             let mut told = of_words(kind, name, description);
-            for (kind, name, description) in more {
-                told.text += &of_words(kind, name, description).text;
+            let others: Vec<Told> = more.iter().map(|(k, n, d)| of_words(k, n, d)).collect();
+            told.text.extend(others.iter().map(|other| other.text.as_str()));
+            if !others.is_empty() {
+                told.json["others"] = others.into_iter().map(|other| other.json).collect();
             }
             Ok(told)
         }
