@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::Arguments;
 use super::judge::{Judged, Subject, worst};
+use super::source::Source;
 use crate::checker::{MODELS, ModelKind, Shape, Verdict, guess};
 use crate::cli::{colours, exit, fail, width};
 use crate::conclude::Limits;
@@ -24,12 +25,13 @@ pub fn check(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
 }
 
 fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, String> {
-    let name = path.display().to_string();
+    let source = Source::open(path)?;
+    let name = source.name.clone();
     let named = named(&arguments.model)?;
     if let Some(models) = &named {
         arguments.options.fit(models)?;
     }
-    let subject = Subject::of(path, arguments.independent, arguments.tolerate_tail)?;
+    let subject = Subject::of(&source, arguments.independent, arguments.tolerate_tail)?;
     let chosen = match named {
         Some(models) => Chosen { models, guessed: None },
         None => guessed(&name, &subject.shape)?,
