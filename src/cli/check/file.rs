@@ -70,6 +70,9 @@ fn aside(arguments: &Arguments, name: &str, subject: &Subject, judged: &Judged) 
     if let Some(damage) = &judged.damage {
         say_aside!("stormglass: {name}: {damage}; only what is before it was judged");
     }
+    if !judged.answered {
+        say_aside!("stormglass: {name}: no operation was ok, so a valid verdict shows little");
+    }
     if let Some(remark) = &judged.remark {
         say_aside!("stormglass: {name}: {remark}");
     }

@@ -30,6 +30,8 @@ pub struct Judged {
     pub history: History,
     pub damage: Option<Damage>,
     pub events: u64,
+    /// Whether any operation was ok.
+    pub answered: bool,
     /// What its readers should know of the lines that it has.
     pub remark: Option<String>,
 }
@@ -91,10 +93,13 @@ impl<'a> Subject<'a> {
         let mut intake = Intake::new(&mut checkers);
         let keep = keep || intake.needs_history();
         let mut history = History::default();
-        let (mut number, mut answered) = (0, false);
+        let (mut number, mut asked, mut answered) = (0, 0_u64, false);
         let summary = self.stream(&mut |head, value| {
             number += 1;
-            answered |= head.kind == Kind::Ok && matches!(head.process, Process::Client(_));
+            if matches!(head.process, Process::Client(_)) {
+                asked += 1;
+                answered |= head.kind == Kind::Ok;
+            }
             if keep {
                 let event = Event { value: value.to_value(), ..head.clone() };
                 intake.observe(&event, number);
@@ -108,12 +113,12 @@ impl<'a> Subject<'a> {
         let start = || limits.start();
         let budgets = Budgets { start: &start, memory: limits.memory_bytes };
         let mut findings = intake.finish(&history, &budgets).findings;
-        if !answered {
-            let why = "no operation was ok, so nothing was shown";
+        if asked == 0 {
+            let why = "no client did anything, so nothing was shown";
             findings.push(Finding::new("stats", Verdict::Unknown, why));
         }
         let remark = remark(&summary, &findings);
-        Ok(Judged { findings, history, damage: summary.damage, events: number, remark })
+        Ok(Judged { findings, history, damage: summary.damage, events: number, answered, remark })
     }
 }
 

@@ -54,12 +54,17 @@ fn a_verdict_that_is_not_written_down_is_none() {
 }
 
 #[test]
-fn where_nothing_was_ok_nothing_was_shown() {
+fn where_nothing_was_done_nothing_was_shown() {
     let folder = Folder::new();
     let nothing = "{\"type\":\"invoke\",\"process\":0,\"f\":\"write\",\"value\":1}\n\
                    {\"type\":\"info\",\"process\":0,\"f\":\"write\",\"value\":1}\n";
     folder.write("nothing.jsonl", nothing);
     let said = folder.run("check nothing.jsonl --model register");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.err.contains("no operation was ok"), "{said:?}");
+    let phase = "{\"type\":\"info\",\"process\":\"nemesis\",\"f\":\"start\"}\n";
+    folder.write("nobody.jsonl", phase);
+    let said = folder.run("check nobody.jsonl --model register");
     assert_eq!(said.code, Some(2), "{said:?}");
-    assert!(said.out.contains("no operation was ok"), "{said:?}");
+    assert!(said.out.contains("no client did anything"), "{said:?}");
 }
