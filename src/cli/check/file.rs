@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Arguments;
 use super::judge::{Judged, Subject, worst};
 use super::source::Source;
-use crate::checker::{MODELS, ModelKind, Shape, Verdict, guess};
+use crate::checker::{Finding, MODELS, ModelKind, Shape, Verdict, guess};
 use crate::cli::{colours, exit, fail, width};
 use crate::conclude::Limits;
 use crate::report::{Checked, checked_page, checked_text};
@@ -38,13 +38,17 @@ fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, S
     };
     arguments.options.fit(&chosen.models)?;
     let options = arguments.options.options();
-    let judged = subject.judge(&chosen.models, &options, arguments.html.is_some(), limits)?;
+    let mut judged = subject.judge(&chosen.models, &options, arguments.html.is_some(), limits)?;
     if let (Some(damage), false) = (&judged.damage, arguments.tolerate_tail) {
         return Err(format!("{name}: {damage}; `--tolerate-tail` judges what is readable"));
     }
     if judged.events == 0 {
         let damage = judged.damage.map_or("no operations".to_owned(), |damage| damage.to_string());
         return Err(format!("{name}: {damage}; nothing of it is readable; restore it from a copy"));
+    }
+    if judged.asked == 0 {
+        let why = "no client did anything, so nothing was shown";
+        judged.findings.push(Finding::new("stats", Verdict::Unknown, why));
     }
     aside(arguments, &name, &subject, &judged);
     let models: Vec<&str> = chosen.models.iter().map(|model| model.name).collect();

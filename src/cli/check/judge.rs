@@ -30,6 +30,8 @@ pub struct Judged {
     pub history: History,
     pub damage: Option<Damage>,
     pub events: u64,
+    /// Events of clients.
+    pub asked: u64,
     /// Whether any operation was ok.
     pub answered: bool,
     /// What its readers should know of the lines that it has.
@@ -112,13 +114,17 @@ impl<'a> Subject<'a> {
         let summary = summary?;
         let start = || limits.start();
         let budgets = Budgets { start: &start, memory: limits.memory_bytes };
-        let mut findings = intake.finish(&history, &budgets).findings;
-        if asked == 0 {
-            let why = "no client did anything, so nothing was shown";
-            findings.push(Finding::new("stats", Verdict::Unknown, why));
-        }
+        let findings = intake.finish(&history, &budgets).findings;
         let remark = remark(&summary, &findings);
-        Ok(Judged { findings, history, damage: summary.damage, events: number, answered, remark })
+        Ok(Judged {
+            findings,
+            history,
+            damage: summary.damage,
+            events: number,
+            asked,
+            answered,
+            remark,
+        })
     }
 }
 
