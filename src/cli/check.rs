@@ -94,6 +94,22 @@ fn finish(code: i32) -> i32 {
 }
 
 fn check_folder(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
+    let of_files = [
+        ("--model", !arguments.model.is_empty()),
+        ("--html", arguments.html.is_some()),
+        ("--independent", arguments.independent),
+    ];
+    let given = of_files.into_iter().filter(|(_, given)| *given).map(|(name, _)| name.to_owned());
+    let options = arguments.options.given().into_iter().map(flag);
+    if let Some(stray) = given.chain(options).next() {
+        return fail(
+            exit::USAGE,
+            format!(
+                "{stray} is of a history file: a results folder says itself what its run was; leave it out, or \
+                 give the folder's history.jsonl.zst (`stormglass report` draws a folder's page)"
+            ),
+        );
+    }
     let folder = match ResultsFolder::open(path) {
         Ok(folder) => folder,
         Err(error) => return fail(exit::USAGE, format!("{error:#}")),

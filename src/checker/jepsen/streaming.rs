@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::tally::Tally;
-use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions};
+use crate::checker::{ANOMALIES, Anomaly, Budget, Checker, Finding, ModelOptions};
 use crate::history::{Datum, History};
 use crate::op::{Event, Key, Kind, Nanos, Process};
 
@@ -112,6 +112,12 @@ impl<W: Workload> Streaming<W> {
             return Err(format!(
                 "ops: expected the names for {expected} of {}, found {given}",
                 W::NAME
+            ));
+        }
+        let is_known = |name: &&String| ANOMALIES.iter().any(|kind| kind.name == **name);
+        if let Some(name) = options.anomalies.iter().find(|name| !is_known(name)) {
+            return Err(format!(
+                "no anomaly is named `{name}`; `stormglass list anomalies` names them all"
             ));
         }
         Ok(Streaming {
