@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::checker::{Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict};
+use crate::checker::{
+    Budget, Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict,
+};
 use crate::conclude::Limits;
 use crate::history::{Damage, Flaw, FlawKind, History, Keys, ReadOptions, Summary};
 use crate::op::Event;
@@ -97,7 +99,8 @@ impl<'a> Subject<'a> {
         });
         let summary = summary.map_err(|error| format!("{error:#}"))?;
         let start = || limits.start();
-        let budgets = Budgets { start: &start, memory: limits.memory_bytes };
+        let budgets =
+            Budgets { start: &start, memory: limits.memory_bytes, explained: Budget::EXPLAINED };
         let findings = intake.finish(&history, &budgets).findings;
         let remark = remark(&summary, &findings);
         Ok(Judged { findings, history, damage: summary.damage, remark })
