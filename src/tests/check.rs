@@ -2,6 +2,7 @@
 
 mod manifest;
 mod page;
+mod pipes;
 
 use expect_test::expect;
 

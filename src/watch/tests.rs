@@ -43,9 +43,22 @@ const STALE: &str = "
     0.4 1@n2 ok read nil
     0.5 1@n2 invoke poke nil";
 
+/// Judges whole histories only.
+struct AtTheEnd(Linearizability);
+
+impl Checker for AtTheEnd {
+    fn name(&self) -> &'static str {
+        "at-the-end"
+    }
+
+    fn finish(&mut self, history: &History, budget: &Budget) -> Finding {
+        self.0.finish(history, budget)
+    }
+}
+
 fn registers() -> Vec<Box<dyn Checker>> {
     let of_the_model = Linearizability::new(RegisterModel::REGISTER);
-    vec![Box::new(Availability), Box::new(of_the_model)]
+    vec![Box::new(Availability), Box::new(AtTheEnd(of_the_model))]
 }
 
 #[test]
@@ -75,6 +88,19 @@ fn the_others_tell_when_looked_at_what_a_check_of_so_much_would() {
         .collect();
     assert_eq!(kinds, [None, None, None, Some("stale-read".to_owned())]);
     assert_eq!(watch.look(&|| true), None);
+}
+
+#[test]
+fn registers_are_judged_event_by_event() {
+    let register = Box::new(Linearizability::new(RegisterModel::REGISTER));
+    let mut watch = Watch::new(vec![register], 1 << 20);
+    let seen: Vec<Option<String>> = history(STALE)
+        .events()
+        .iter()
+        .take(4)
+        .map(|event| watch.observe(event).map(|violation| violation.kind))
+        .collect();
+    assert_eq!(seen, [None, None, None, Some("nonlinearizable".to_owned())]);
 }
 
 #[test]

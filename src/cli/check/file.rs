@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::Arguments;
 use super::judge::{Judged, Subject, worst};
+use super::source::Source;
 use crate::checker::{MODELS, ModelKind, Shape, Verdict, guess};
 use crate::cli::{colours, exit, fail, width};
 use crate::conclude::Limits;
@@ -24,12 +25,13 @@ pub fn check(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
 }
 
 fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, String> {
-    let name = path.display().to_string();
+    let source = Source::open(path)?;
+    let name = source.name.clone();
     let named = named(&arguments.model)?;
     if let Some(models) = &named {
         arguments.options.fit(models)?;
     }
-    let subject = Subject::of(path, arguments.independent, arguments.tolerate_tail)?;
+    let subject = Subject::of(&source, arguments.independent, arguments.tolerate_tail)?;
     let chosen = match named {
         Some(models) => Chosen { models, guessed: None },
         None => guessed(&name, &subject.shape)?,
@@ -39,6 +41,10 @@ fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, S
     let judged = subject.judge(&chosen.models, &options, arguments.html.is_some(), limits)?;
     if let (Some(damage), false) = (&judged.damage, arguments.tolerate_tail) {
         return Err(format!("{name}: {damage}; `--tolerate-tail` judges what is readable"));
+    }
+    if judged.events == 0 {
+        let damage = judged.damage.map_or("no operations".to_owned(), |damage| damage.to_string());
+        return Err(format!("{name}: {damage}; nothing of it is readable; restore it from a copy"));
     }
     aside(arguments, &name, &subject, &judged);
     let models: Vec<&str> = chosen.models.iter().map(|model| model.name).collect();
@@ -63,6 +69,9 @@ fn aside(arguments: &Arguments, name: &str, subject: &Subject, judged: &Judged) 
     }
     if let Some(damage) = &judged.damage {
         say_aside!("stormglass: {name}: {damage}; only what is before it was judged");
+    }
+    if !judged.answered {
+        say_aside!("stormglass: {name}: no operation was ok, so a valid verdict shows little");
     }
     if let Some(remark) = &judged.remark {
         say_aside!("stormglass: {name}: {remark}");

@@ -1,22 +1,23 @@
 //! One history file against its models, in one pass, of which no more is kept than the checkers need.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use crate::checker::{
     Budget, Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict,
 };
 use crate::conclude::Limits;
-use crate::history::{Damage, Flaw, FlawKind, History, Keys, ReadOptions, Summary};
-use crate::op::Event;
-use crate::results_folder::stream_history;
+use crate::history::{Damage, Flaw, FlawKind, History, Keys, ReadOptions, Sink, Summary};
+use crate::op::{Event, Kind, Process};
+use crate::results_folder::stream_named_history;
+
+use super::source::Source;
 
 /// Events that tell what a history is of.
 const SAMPLE: u64 = 20_000;
 
 /// A history that has been found, and what its beginning looks like.
 pub struct Subject<'a> {
-    path: &'a Path,
+    source: &'a Source,
     pub shape: Shape,
     keys: Keys,
     tolerate_tail: bool,
@@ -30,6 +31,9 @@ pub struct Judged {
     /// All of it, if it was to be kept.
     pub history: History,
     pub damage: Option<Damage>,
+    pub events: u64,
+    /// Whether any operation was ok.
+    pub answered: bool,
     /// What its readers should know of the lines that it has.
     pub remark: Option<String>,
 }
@@ -37,13 +41,13 @@ pub struct Judged {
 impl<'a> Subject<'a> {
     /// Looks at the beginning. Keys are in the values if `independent` says so, or the operations.
     pub fn of(
-        path: &'a Path,
+        source: &'a Source,
         independent: bool,
         tolerate_tail: bool,
     ) -> Result<Subject<'a>, String> {
         let keys = if independent { Keys::Independent } else { Keys::Plain };
         let shape = Shape::default();
-        let mut subject = Subject { path, shape, keys, tolerate_tail, real_time: true };
+        let mut subject = Subject { source, shape, keys, tolerate_tail, real_time: true };
         subject.sample()?;
         if !independent && subject.shape.has_keys_in_values() {
             subject.keys = Keys::Independent;
@@ -60,14 +64,20 @@ impl<'a> Subject<'a> {
         ReadOptions { keys: self.keys, tolerate_tail: self.tolerate_tail }
     }
 
+    fn stream(&self, sink: &mut Sink) -> Result<Summary, String> {
+        let Source { path, name, .. } = self.source;
+        stream_named_history(path, name, &self.options(), sink)
+            .map_err(|error| format!("{error:#}"))
+    }
+
     fn sample(&mut self) -> Result<(), String> {
         let (mut shape, mut seen) = (Shape::default(), 0);
-        let read = stream_history(self.path, &self.options(), &mut |head, value| {
+        let read = self.stream(&mut |head, value| {
             shape.observe(head, value);
             seen += 1;
             if seen < SAMPLE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        let summary = read.map_err(|error| format!("{error:#}"))?;
+        let summary = read?;
         (self.shape, self.real_time) = (shape, summary.real_time);
         Ok(())
     }
@@ -85,9 +95,13 @@ impl<'a> Subject<'a> {
         let mut intake = Intake::new(&mut checkers);
         let keep = keep || intake.needs_history();
         let mut history = History::default();
-        let mut number = 0;
-        let summary = stream_history(self.path, &self.options(), &mut |head, value| {
+        let (mut number, mut asked, mut answered) = (0, 0_u64, false);
+        let summary = self.stream(&mut |head, value| {
             number += 1;
+            if matches!(head.process, Process::Client(_)) {
+                asked += 1;
+                answered |= head.kind == Kind::Ok;
+            }
             if keep {
                 let event = Event { value: value.to_value(), ..head.clone() };
                 intake.observe(&event, number);
@@ -97,13 +111,17 @@ impl<'a> Subject<'a> {
             }
             ControlFlow::Continue(())
         });
-        let summary = summary.map_err(|error| format!("{error:#}"))?;
+        let summary = summary?;
         let start = || limits.start();
         let budgets =
             Budgets { start: &start, memory: limits.memory_bytes, explained: Budget::EXPLAINED };
-        let findings = intake.finish(&history, &budgets).findings;
+        let mut findings = intake.finish(&history, &budgets).findings;
+        if asked == 0 {
+            let why = "no client did anything, so nothing was shown";
+            findings.push(Finding::new("stats", Verdict::Unknown, why));
+        }
         let remark = remark(&summary, &findings);
-        Ok(Judged { findings, history, damage: summary.damage, remark })
+        Ok(Judged { findings, history, damage: summary.damage, events: number, answered, remark })
     }
 }
 

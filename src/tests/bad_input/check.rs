@@ -44,6 +44,28 @@ fn what_cannot_be_read_is_told_with_file_line_and_column() {
         assert!(!said.err.contains("panicked") && !tolerant.err.contains("panicked"), "{said:?}");
     }
     expect![[r#"
+        half-a-line.jsonl: Some(64) stormglass: half-a-line.jsonl: line 5, the last 40 bytes from byte 304: no whole operation: a string has no end; events at the end are missing; `--tolerate-tail` judges what is readable
+          with --tolerate-tail: Invalid  (exit code 1)
+        a-line-within.jsonl: Some(64) stormglass: a-line-within.jsonl: line 1, column 41: not JSON: the line ends within a map; correct it or restore it from a copy
+          with --tolerate-tail: nothing
+        type.jsonl: Some(64) stormglass: type.jsonl: line 5, column 27: field `type`: expected invoke, ok, fail or info, found "invoked"; correct it or restore it from a copy
+          with --tolerate-tail: Invalid  (exit code 1)
+        time.jsonl: Some(64) stormglass: time.jsonl: line 5, column 12: field `time`: expected a whole number of nanoseconds, 0 or more, found 5.25; correct it or restore it from a copy
+          with --tolerate-tail: Invalid  (exit code 1)
+        integer.jsonl: Some(1) 
+          with --tolerate-tail: Invalid  (exit code 1)
+        index.jsonl: Some(64) stormglass: index.jsonl: line 5, column 2: field `index`: expected a number of 0 or more, found "99999999999999999999"; correct it or restore it from a copy
+          with --tolerate-tail: Invalid  (exit code 1)
+        process.jsonl: Some(64) stormglass: process.jsonl: line 5, column 43: field `process`: expected a number or "nemesis", found [0]; correct it or restore it from a copy
+          with --tolerate-tail: Invalid  (exit code 1)
+        unbalanced.edn: Some(64) stormglass: unbalanced.edn: line 3, column 49: not EDN: `]` closes nothing; correct it or restore it from a copy
+          with --tolerate-tail: Valid  (exit code 0)
+        odd.edn: Some(64) stormglass: odd.edn: line 3, column 1: not EDN: a map with a key that has no value; correct it or restore it from a copy
+          with --tolerate-tail: Valid  (exit code 0)
+        unfinished.edn: Some(64) stormglass: unfinished.edn: line 3, the last 26 bytes from byte 94: no whole operation: `}` is missing for this `{`; events at the end are missing; `--tolerate-tail` judges what is readable
+          with --tolerate-tail: Valid  (exit code 0)
+        no-type.edn: Some(64) stormglass: no-type.edn: line 3, column 1: field `type`: expected invoke, ok, fail or info, found nothing; correct it or restore it from a copy
+          with --tolerate-tail: Valid  (exit code 0)
     "#]]
     .assert_eq(&told);
 }
@@ -57,6 +79,7 @@ fn a_line_without_end_is_refused_in_bounded_memory() {
     let said = folder.run("check endless.jsonl --model register");
     assert_eq!((said.code, said.out.as_str(), before), (Some(64), "", 1), "{said:?}");
     expect![[r#"
+        stormglass: endless.jsonl: line 5, column 1: longer than 16 MiB, which no operation is: expected a history of operations; correct it or restore it from a copy
     "#]]
     .assert_eq(&said.err);
     let tolerant = folder.run("check endless.jsonl --model register --tolerate-tail");

@@ -10,7 +10,7 @@ use crate::rng::Rng;
 type Mutation = fn(&mut Vec<Event>, &mut Rng) -> bool;
 
 const MUTATIONS: [(&str, Mutation); 4] = [
-    ("two reads swap their results", swap_reads),
+    ("two reads swap their results", |events, rng| swap_reads(events, rng)),
     ("an acknowledged write is dropped", drop_write),
     ("an old value is read again", duplicate_read),
     ("a read comes before the write of its value", reorder),

@@ -58,12 +58,8 @@ impl Small {
         let Some(reads) = reads else { return false };
         let n = self.txns.len();
         let wr = |one: usize, other: usize| reads[other].iter().any(|read| read.2 == one);
-        let mut hb = vec![vec![false; n]; n];
-        for one in 0..n {
-            for other in 0..n {
-                hb[one][other] = self.so(one, other) || wr(one, other);
-            }
-        }
+        let follows = |one| (0..n).map(move |other| self.so(one, other) || wr(one, other));
+        let mut hb: Vec<Vec<bool>> = (0..n).map(|one| follows(one).collect()).collect();
         for middle in 0..n {
             for one in 0..n {
                 for other in 0..n {
@@ -77,8 +73,8 @@ impl Small {
             Level::Causal => hb[t2][t3],
         };
         let mut before = vec![vec![false; n]; n];
-        for t3 in 0..n {
-            for &(place, key, t1) in &reads[t3] {
+        for (t3, seen) in reads.iter().enumerate() {
+            for &(place, key, t1) in seen {
                 for t2 in (0..n).filter(|t2| *t2 != t1 && *t2 != t3) {
                     before[t2][t1] |= self.writes(t2, key).is_some() && visible(t2, t3, place);
                 }
