@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use crate::checker::{Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict};
+use crate::checker::{
+    Budget, Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict,
+};
 use crate::conclude::Limits;
 use crate::history::{Damage, Flaw, FlawKind, History, Keys, ReadOptions, Sink, Summary};
 use crate::op::{Event, Kind, Process};
@@ -113,7 +115,8 @@ impl<'a> Subject<'a> {
         });
         let summary = summary?;
         let start = || limits.start();
-        let budgets = Budgets { start: &start, memory: limits.memory_bytes };
+        let budgets =
+            Budgets { start: &start, memory: limits.memory_bytes, explained: Budget::EXPLAINED };
         let findings = intake.finish(&history, &budgets).findings;
         let remark = remark(&summary, &findings);
         Ok(Judged {
