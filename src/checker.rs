@@ -3,6 +3,7 @@
 mod anomaly;
 mod availability;
 mod compose;
+mod cycle;
 mod finding;
 mod jepsen;
 mod judge;
@@ -21,6 +22,7 @@ mod well_formed;
 pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
 pub use availability::Availability;
 pub use compose::{Budgets, Composed, Exhausted, Intake, compose};
+pub use cycle::{CycleEdge, CycleEdgeKind, CycleTxn, TxnCycle};
 pub use finding::{Anomaly, Budget, Checker, Consistency, Finding, Verdict};
 pub use jepsen::LogPattern;
 pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};

@@ -195,6 +195,7 @@ fn article(digest: &Digest, number: usize, checker: &str, anomaly: &Anomaly) -> 
             h3 { (number) ". " (anomaly.kind) " " span.quiet { "found by " (checker) } }
             p.summary { (words::shorten(&anomaly.summary, WORDS_MAX)) }
             p.quiet { (anomalies::place(digest, anomaly)) }
+            (anomalies::circle(number, anomaly))
             @if let Some(timeline) = &timeline {
                 (anomalies::picture(number, anomaly, timeline))
                 (anomalies::table(digest, timeline))
