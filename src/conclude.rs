@@ -15,7 +15,7 @@ use crate::cluster::Role;
 use crate::history::History;
 use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
 use crate::op::SECOND;
-use crate::report::{Results, clocks, hits, triggers};
+use crate::report::{Results, clocks, hits, name_faults, triggers};
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
 use crate::workload::kvrocks::{DataKind, Kvrocks, OperatorOptions, OperatorsAt};
@@ -172,7 +172,9 @@ pub fn conclude(
         Ok(checkers) => (checkers, None),
         Err(error) => (Vec::new(), Some(format!("the saved workload makes no sense: {error}"))),
     };
-    let findings = check(history, &mut checkers, limits);
+    let mut findings = check(history, &mut checkers, limits);
+    let end = history.events().iter().map(|event| event.time).max().unwrap_or(0);
+    name_faults(&mut findings, history.events(), end);
     let stopped = Stopped::of(history);
     let mut named = nemeses(scenario);
     for nemesis in &mut named {

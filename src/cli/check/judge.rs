@@ -6,11 +6,15 @@ use std::path::Path;
 use crate::checker::{Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict};
 use crate::conclude::Limits;
 use crate::history::{Damage, Flaw, FlawKind, History, Keys, ReadOptions, Summary};
-use crate::op::Event;
+use crate::op::{Event, Process};
+use crate::report::name_faults;
 use crate::results_folder::stream_history;
 
 /// Events that tell what a history is of.
 const SAMPLE: u64 = 20_000;
+
+/// Events of the nemesis that are looked at; a run has far fewer.
+const NEMESIS: usize = 100_000;
 
 /// A history that has been found, and what its beginning looks like.
 pub struct Subject<'a> {
@@ -84,9 +88,13 @@ impl<'a> Subject<'a> {
         let mut intake = Intake::new(&mut checkers);
         let keep = keep || intake.needs_history();
         let mut history = History::default();
-        let mut number = 0;
+        let (mut number, mut end, mut nemesis) = (0, 0, Vec::new());
         let summary = stream_history(self.path, &self.options(), &mut |head, value| {
             number += 1;
+            end = end.max(head.time);
+            if head.process == Process::Nemesis && nemesis.len() < NEMESIS {
+                nemesis.push(Event { value: value.to_value(), ..head.clone() });
+            }
             if keep {
                 let event = Event { value: value.to_value(), ..head.clone() };
                 intake.observe(&event, number);
@@ -99,7 +107,8 @@ impl<'a> Subject<'a> {
         let summary = summary.map_err(|error| format!("{error:#}"))?;
         let start = || limits.start();
         let budgets = Budgets { start: &start, memory: limits.memory_bytes };
-        let findings = intake.finish(&history, &budgets).findings;
+        let mut findings = intake.finish(&history, &budgets).findings;
+        name_faults(&mut findings, &nemesis, end);
         let remark = remark(&summary, &findings);
         Ok(Judged { findings, history, damage: summary.damage, events: number, remark })
     }

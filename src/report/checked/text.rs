@@ -2,6 +2,7 @@
 
 use super::{Checked, by_kind, count_of, violated_keys};
 use crate::checker::{Anomaly, Consistency, Finding, Verdict};
+use crate::report::in_force;
 use crate::report::terminal::{Colours, wrapped};
 use crate::report::words;
 
@@ -165,6 +166,9 @@ impl Text {
         match anomaly.key.as_ref().map(|key| format!("key {key}")) {
             Some(key) if !summary.contains(&key) => self.put(6, "", &format!("{key}: {summary}")),
             _ => self.put(6, "", summary),
+        }
+        if let Some(faults) = in_force::line(anomaly) {
+            self.put(8, "", &faults);
         }
         let details = &anomaly.details;
         if details.len() <= most {
