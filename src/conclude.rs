@@ -161,10 +161,21 @@ fn nemesis(name: &str, faults: &[NamedFault], leader: Role) -> NamedNemesis {
     }
 }
 
-/// Judges a run from what it left behind. `broken` are failures that the history does not tell.
+/// Judges a run from its scenario and history. `broken` are failures that the history does not tell.
 pub fn conclude(
     scenario: &Scenario,
     history: &History,
+    broken: &[String],
+    limits: &Limits,
+) -> Results {
+    conclude_with_logs(scenario, history, None, broken, limits)
+}
+
+/// As `conclude`, with what the nodes' logs say.
+pub fn conclude_with_logs(
+    scenario: &Scenario,
+    history: &History,
+    logs: Option<Finding>,
     broken: &[String],
     limits: &Limits,
 ) -> Results {
@@ -173,6 +184,7 @@ pub fn conclude(
         Err(error) => (Vec::new(), Some(format!("the saved workload makes no sense: {error}"))),
     };
     let mut findings = check(history, &mut checkers, limits);
+    findings.extend(logs);
     let end = history.events().iter().map(|event| event.time).max().unwrap_or(0);
     name_faults(&mut findings, history.events(), end);
     let stopped = Stopped::of(history);
