@@ -14,7 +14,7 @@ use crate::op::{Kind, MILLISECOND, Nanos};
 
 /// What the kinds of edges say, for those that a drawing has.
 const MEANINGS: &[(CycleEdgeKind, &str)] = &[
-    (CycleEdgeKind::Ww, "ww: the next one wrote after it"),
+    (CycleEdgeKind::Ww, "ww: it wrote before the next one did"),
     (CycleEdgeKind::Wr, "wr: the next one read what it wrote"),
     (CycleEdgeKind::Rw, "rw: it did not see what the next one wrote"),
     (CycleEdgeKind::Process, "process: the same process did the next one later"),
@@ -32,7 +32,7 @@ pub(super) fn drawing(cycle: &TxnCycle, name: &str, title: &str) -> Markup {
             desc id=(format!("{name}-desc")) { (description(cycle)) }
             @for (process, y) in &layout.lanes {
                 text.lane x="8" y=(y + 4.0) { "process " (process) }
-                line.lane-line x1="8" x2=(layout.width - 8.0) y1=(y) y2=(y) {}
+                line.lane-line x1=(layout::LEFT - 8.0) x2=(layout.width - 8.0) y1=(y) y2=(y) {}
             }
             @for (edge, way) in cycle.edges.iter().zip(&layout.ways) { (arrow(edge, way)) }
             @for (txn, place) in cycle.txns.iter().zip(&layout.places) { (boxed(txn, place)) }

@@ -4,7 +4,7 @@ mod cycle;
 #[cfg(test)]
 mod tests;
 
-pub use cycle::cycle_anomaly;
+pub use cycle::{cycle_anomaly, cycle_txn};
 
 use crate::checker::Anomaly;
 use crate::checker::txn::table::{MicroOp, Moment, NONE, Outcome, Table, Txn};
@@ -31,6 +31,11 @@ pub struct Reason {
 
 pub fn seconds(time: Nanos) -> String {
     format!("{:.3} s", time as f64 / SECOND as f64)
+}
+
+/// False of a transaction of a history without times, where all are 0.
+fn is_timed(txn: &Txn) -> bool {
+    [txn.invoked, txn.completed].iter().flatten().any(|moment| moment.time > 0)
 }
 
 /// A list, but of a long one only its end: `[1 2 3]`, `[.. 7 8 9 10]`.
@@ -66,7 +71,10 @@ fn doings(table: &Table, id: u32, keys: &[u32]) -> Vec<String> {
 }
 
 fn when(txn: &Txn) -> String {
-    let place = |moment: Moment| format!("{} (index {})", seconds(moment.time), moment.index);
+    let place = |at: Moment| match is_timed(txn) {
+        false => format!("index {}", at.index),
+        true => format!("{} (index {})", seconds(at.time), at.index),
+    };
     let ended = match (txn.outcome, txn.completed) {
         (Outcome::Ok, Some(at)) => format!("ok at {}", place(at)),
         (Outcome::Fail, Some(at)) => format!("failed at {}", place(at)),

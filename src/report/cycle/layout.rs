@@ -13,7 +13,8 @@ pub(super) const CHARACTERS: usize = 30;
 pub(super) const LINE: f64 = 16.0;
 pub(super) const PADDING: f64 = 10.0;
 const CHARACTER: f64 = 7.25;
-const LEFT: f64 = 104.0;
+/// Room for the names of processes.
+pub(super) const LEFT: f64 = 104.0;
 /// Between columns.
 const GUTTER: f64 = 28.0;
 /// Between lanes, and above and below boxes where arrows stay within a lane.

@@ -137,7 +137,11 @@ fn counts(findings: &[Finding]) -> Markup {
                     }
                     @if let Some(consistency) = &finding.consistency {
                         dt { "violates" } dd { (consistency.violates.join(", ")) }
-                        dt { "survives" } dd { (consistency.survives.join(", ")) }
+                        dt { "survives" }
+                        dd {
+                            @if consistency.survives.is_empty() { "none" }
+                            (consistency.survives.join(", "))
+                        }
                     }
                 }
             }

@@ -1,9 +1,9 @@
 //! A cycle of transactions: who takes part in it, and why each comes before the next.
 
-use super::{Justify, Reason, anomaly, doings, seconds, txn_text};
+use super::{Justify, Reason, anomaly, doings, is_timed, seconds, txn_text};
 use crate::checker::txn::cycles::{Cycle, CycleStep};
 use crate::checker::txn::graph::rel;
-use crate::checker::txn::table::{Outcome, Table};
+use crate::checker::txn::table::{Moment, Outcome, Table};
 use crate::checker::{Anomaly, CycleEdge, CycleEdgeKind, CycleTxn, TxnCycle};
 use crate::op::Kind;
 
@@ -63,7 +63,8 @@ fn told(table: &Table, cycle: &Cycle, shown: &[usize], inference: &dyn Justify) 
         edges.push(CycleEdge { from, to, kind: edge_kind(step.kind), key, value, why: text });
     }
     let txns = shown.iter().zip(&keys);
-    let txns = txns.map(|(place, keys)| told_txn(table, cycle.steps[*place].from, *place, keys));
+    let txns =
+        txns.map(|(place, keys)| cycle_txn(table, cycle.steps[*place].from, name(*place), keys));
     let left_out = cycle.steps.len() - shown.len();
     TxnCycle { txns: txns.collect(), edges, left_out }
 }
@@ -73,10 +74,11 @@ fn omitted(from: usize, to: usize, left_out: usize) -> CycleEdge {
     CycleEdge { from, to, kind: CycleEdgeKind::Omitted, key: None, value: None, why }
 }
 
-fn told_txn(table: &Table, id: u32, place: usize, keys: &[u32]) -> CycleTxn {
+/// A transaction of a cycle, with what it did to these keys.
+pub fn cycle_txn(table: &Table, id: u32, name: String, keys: &[u32]) -> CycleTxn {
     let txn = table.txn(id);
     CycleTxn {
-        name: name(place),
+        name,
         process: txn.process,
         op: txn.event().index,
         did: doings(table, id, keys),
@@ -118,18 +120,23 @@ fn reason(
 fn summary(table: &Table, cycle: &Cycle, inference: &dyn Justify) -> String {
     let name = |id: u32| {
         let txn = table.txn(id);
-        format!("process {} ({})", txn.process, seconds(txn.event().time))
+        let Moment { index, time } = txn.event();
+        let when = if is_timed(txn) { seconds(time) } else { format!("index {index}") };
+        format!("process {} ({when})", txn.process)
     };
     let text =
         |step: &CycleStep| reason(table, step, (&name(step.from), &name(step.to)), inference).text;
     match &cycle.steps[..] {
         [one, other] => format!("{}, but {}", text(one), text(other)),
         [one, .., last] => format!(
-            "{}; but {} comes before {} by way of {} more transactions",
+            "{}; but {} comes before {} by way of {}",
             text(last),
             name(one.from),
             name(last.from),
-            cycle.steps.len() - 2
+            match cycle.steps.len() - 2 {
+                1 => "one more transaction".to_owned(),
+                more => format!("{more} more transactions"),
+            }
         ),
         _ => String::new(),
     }
