@@ -3,6 +3,7 @@
 mod anomaly;
 mod availability;
 mod compose;
+mod cycle;
 mod finding;
 mod in_flight;
 mod jepsen;
@@ -22,8 +23,9 @@ mod well_formed;
 pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
 pub use availability::Availability;
 pub use compose::{Budgets, Composed, Exhausted, Intake, compose};
+pub use cycle::{CycleEdge, CycleEdgeKind, CycleTxn, TxnCycle};
 pub use finding::{Anomaly, Budget, Checker, Consistency, Finding, Verdict};
-pub use jepsen::LogPattern;
+pub use jepsen::{CRASHES, LogPattern};
 pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};
 pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers};
 pub use linearizability::Linearizability;
@@ -63,5 +65,6 @@ pub const CHECKERS: &[(&str, &str)] = &[
         "a dead master is replaced in time, however often the controllers' leader changes",
     ),
     ("diverged-replicas", "in the end the nodes of a shard hold the same"),
+    ("log-pattern", "no line of a node's log says that its program crashed"),
     ("availability", "how long clients waited for an ok; figures only, never a verdict"),
 ];

@@ -15,7 +15,7 @@ use crate::cluster::Role;
 use crate::history::History;
 use crate::nemesis::{Fault, FaultRecord, NamedNemesis, coverage, failovers};
 use crate::op::SECOND;
-use crate::report::{Results, clocks, hits, triggers};
+use crate::report::{Results, clocks, hits, name_faults, triggers};
 use crate::run::Interrupt;
 use crate::scenario::{NamedFault, Scenario};
 use crate::workload::kvrocks::{DataKind, Kvrocks, OperatorOptions, OperatorsAt};
@@ -162,10 +162,21 @@ fn nemesis(name: &str, faults: &[NamedFault], leader: Role) -> NamedNemesis {
     }
 }
 
-/// Judges a run from what it left behind. `broken` are failures that the history does not tell.
+/// Judges a run from its scenario and history. `broken` are failures that the history does not tell.
 pub fn conclude(
     scenario: &Scenario,
     history: &History,
+    broken: &[String],
+    limits: &Limits,
+) -> Results {
+    conclude_with_logs(scenario, history, None, broken, limits)
+}
+
+/// As `conclude`, with what the nodes' logs say.
+pub fn conclude_with_logs(
+    scenario: &Scenario,
+    history: &History,
+    logs: Option<Finding>,
     broken: &[String],
     limits: &Limits,
 ) -> Results {
@@ -173,7 +184,10 @@ pub fn conclude(
         Ok(checkers) => (checkers, None),
         Err(error) => (Vec::new(), Some(format!("the saved workload makes no sense: {error}"))),
     };
-    let findings = check(history, &mut checkers, limits);
+    let mut findings = check(history, &mut checkers, limits);
+    findings.extend(logs);
+    let end = history.events().iter().map(|event| event.time).max().unwrap_or(0);
+    name_faults(&mut findings, history.events(), end);
     let stopped = Stopped::of(history);
     let mut named = nemeses(scenario);
     for nemesis in &mut named {

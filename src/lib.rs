@@ -17,6 +17,7 @@ pub mod http;
 pub mod key_space;
 pub mod name;
 pub mod nemesis;
+pub mod node_logs;
 pub mod op;
 pub mod play;
 pub mod progress;

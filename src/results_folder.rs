@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
+use crate::conclude::{Limits, conclude_with_logs};
 use crate::history::{self, History, ReadError, ReadOptions, Sink, Summary};
 use crate::nemesis::Script;
+use crate::node_logs::judge_logs;
 use crate::op::Event;
 use crate::report::{ReportInput, Results, html, junit};
 use crate::scenario::{Scenario, schedule_yaml};
@@ -56,6 +58,12 @@ impl ResultsFolder {
             );
         }
         Ok(ResultsFolder { path: path.to_owned(), scenario, history, damage })
+    }
+
+    /// Judges the run again from all that it left behind.
+    pub fn conclude(&self, limits: &Limits) -> Results {
+        let logs = judge_logs(&self.path, &self.scenario);
+        conclude_with_logs(&self.scenario, &self.history, logs, &[], limits)
     }
 
     /// Why there is nothing to judge, although a torn end was to be borne.

@@ -35,7 +35,7 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     after(
         LOSS,
         "nonlinearizable",
-        "no order of the operations on a register explains what its clients saw",
+        "no order of the operations on an object explains what its clients saw",
     ),
     AnomalyKind {
         name: "stale-read",
@@ -189,7 +189,10 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind("epoch-went-back", "an epoch was given out that is lower than one given out before"),
     kind("too-stale", "a read returned a value that had been replaced for longer than allowed"),
     kind("no-progress", "a process waited too long for an ok after the last fault"),
-    kind("log-pattern", "a line is in a node's log that must not be there"),
+    kind(
+        "log-pattern",
+        "a line in a node's log says that its program crashed, or is one that the workload forbids",
+    ),
     kind("split-brain", "two nodes took writes for one slot, and no transfer of it explains that"),
     kind("G0", "transactions overwrote each other's writes in a circle"),
     kind("G1a", "a transaction read what a failed one had written"),

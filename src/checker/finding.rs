@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checker::TxnCycle;
 use crate::history::{Datum, History};
 use crate::op::{Event, Nanos};
 
@@ -43,6 +44,13 @@ pub struct Anomaly {
     /// From the first to the last moment that matters, in nanoseconds since the start.
     pub from: Nanos,
     pub to: Nanos,
+    /// The faults in force from the first to the last moment: `kill f3 on n1, 12.000 s to 20.000 s`.
+    /// Absent where nobody told of faults, or of times. Filled in after the checkers, which need not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Vec<String>>,
+    /// Where it is a cycle of transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Box<TxnCycle>>,
 }
 
 /// What one checker found.

@@ -33,7 +33,7 @@ mod total_queue;
 mod unique_ids;
 mod unordered_queue;
 
-pub use log_pattern::LogPattern;
+pub use log_pattern::{CRASHES, LogPattern};
 
 use crate::checker::ModelKind;
 

@@ -191,6 +191,8 @@ impl Recovery {
             ops: Vec::new(),
             from: recover.time,
             to: deadline,
+            faults: None,
+            cycle: None,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{exit, fail};
-use crate::conclude::{self, Limits};
+use crate::conclude::Limits;
 use crate::duration::Span;
 use crate::results_folder::ResultsFolder;
 use crate::say::{lost, say, say_line};
@@ -120,7 +120,7 @@ fn check_folder(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
     if let Some(lack) = folder.lacks_all() {
         return fail(exit::USAGE, lack);
     }
-    let results = conclude::conclude(&folder.scenario, &folder.history, &[], limits);
+    let results = folder.conclude(limits);
     if arguments.json {
         say_line!("{:#}", serde_json::json!(results));
     } else {

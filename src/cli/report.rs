@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{exit, fail};
-use crate::conclude::{self, Limits};
+use crate::conclude::Limits;
 use crate::duration::Span;
 use crate::results_folder::ResultsFolder;
 use crate::say::{say_aside, say_line};
@@ -32,7 +32,7 @@ pub fn report(arguments: &Arguments) -> i32 {
         say_aside!("stormglass: {damage}; the report shows what is readable");
     }
     let limits = Limits { time: arguments.budget.0, ..Limits::default() };
-    let results = conclude::conclude(&folder.scenario, &folder.history, &[], &limits);
+    let results = folder.conclude(&limits);
     match folder.write_reports(&results) {
         Ok(()) => {
             say_line!("{}", folder.path.join("report.html").display());

@@ -13,11 +13,12 @@ use super::arguments::{Pair, cores, image, map, node_count, seed, subnet, time};
 use super::{exit, fail};
 use crate::checker::World;
 use crate::cluster::Role;
-use crate::conclude::{Limits, conclude};
+use crate::conclude::{Limits, conclude_with_logs};
 use crate::docker::Subnet;
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
 use crate::history::History;
+use crate::node_logs::judge_logs;
 use crate::play::PlayError;
 use crate::progress::Progress;
 use crate::results_folder::ResultsFolder;
@@ -284,8 +285,9 @@ fn judge(
     interrupt: Interrupt,
 ) -> Result<i32, Broken> {
     let limits = arguments.limits(interrupt);
-    let results = conclude(&scenario, &played.history, &played.broken, &limits);
     let path = store.path().to_owned();
+    let logs = judge_logs(&path, &scenario);
+    let results = conclude_with_logs(&scenario, &played.history, logs, &played.broken, &limits);
     let folder = ResultsFolder { path, scenario, history: played.history, damage: None };
     folder.write_results(&results).map_err(|error| Broken::infrastructure(format!("{error:#}")))?;
     played

@@ -149,12 +149,7 @@ impl<'a> Digest<'a> {
             .map(|(invoke, completion)| Operation { invoke, completion })
             .collect();
         let end = history.events().iter().map(|event| event.time).max().unwrap_or(0);
-        let steps: Vec<NemesisStep> = history
-            .events()
-            .iter()
-            .filter(|event| event.process == Process::Nemesis)
-            .map(|event| NemesisStep { event, record: FaultRecord::of(event) })
-            .collect();
+        let steps = steps(history.events());
         let nodes = nodes(&operations, &steps);
         Digest {
             windows: windows(&steps, end),
@@ -177,6 +172,20 @@ impl<'a> Digest<'a> {
     pub(super) fn node_index(&self, operation: &Operation) -> Option<usize> {
         self.nodes.binary_search(&operation.node()?).ok()
     }
+}
+
+fn steps<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<NemesisStep<'a>> {
+    let of_nemesis = events.into_iter().filter(|event| event.process == Process::Nemesis);
+    of_nemesis.map(|event| NemesisStep { event, record: FaultRecord::of(event) }).collect()
+}
+
+/// The faults in force by the nemesis's events alone; `None` if there are none of these.
+pub(super) fn fault_windows<'a>(
+    events: impl IntoIterator<Item = &'a Event>,
+    end: Nanos,
+) -> Option<Vec<FaultWindow>> {
+    let steps = steps(events);
+    (!steps.is_empty()).then(|| windows(&steps, end))
 }
 
 fn nodes(operations: &[Operation], steps: &[NemesisStep]) -> Vec<NodeName> {

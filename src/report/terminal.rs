@@ -1,6 +1,7 @@
 //! The last lines of a run on the terminal: verdict, why, anomalies, faults, where to look, how to repeat.
 
 use super::headline::{Tone, fault_sentence, headline};
+use super::in_force;
 use super::notes::notes;
 use super::{FaultSummary, Results, words};
 use crate::nemesis::{FailoverLoop, Pacing};
@@ -64,6 +65,9 @@ fn anomalies(results: &Results) -> Vec<String> {
     let mut lines = Vec::new();
     for anomaly in all.iter().take(ANOMALIES_MAX) {
         lines.extend(indented("anomaly  ", &format!("{}: {}", anomaly.kind, anomaly.summary), 2));
+        if let Some(faults) = in_force::line(anomaly) {
+            lines.extend(indented("         ", &faults, 1));
+        }
     }
     if all.len() > ANOMALIES_MAX {
         lines.push(format!("  anomaly  and {} more", all.len() - ANOMALIES_MAX));

@@ -253,7 +253,7 @@ fn band_label(band: &FaultWindow) -> String {
 }
 
 /// The class of a bar by outcome.
-fn outcome_class(kind: Kind) -> &'static str {
+pub(super) fn outcome_class(kind: Kind) -> &'static str {
     match kind {
         Kind::Ok | Kind::Invoke => "ok",
         Kind::Fail => "fail",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::nearest;
-use crate::checker::{ANOMALIES, Expectation};
+use crate::checker::{ANOMALIES, Expectation, LogPattern};
 use crate::cluster::{Pattern, Protocol, Role, Settings};
 use crate::duration::Span;
 use crate::generator::{Concurrency, Rate};
@@ -56,6 +56,10 @@ pub struct WorkloadSpec {
     /// `ok` operations of each kind needed before the first fault; 20 where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_ok: Option<u64>,
+    /// A regular expression: a line of a node's log that it matches is an anomaly. Where absent, what
+    /// surely is a crash of the program itself; where empty, none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash_pattern: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expectation>,
 }
@@ -110,6 +114,10 @@ impl WorkloadSpec {
             if span.nanos() == 0 {
                 return flaw(field, "expected more than 0s");
             }
+        }
+        let pattern = self.crash_pattern.as_deref().unwrap_or_default();
+        if let Err(error) = LogPattern::new(pattern) {
+            return flaw("crash_pattern", &error);
         }
         if let Some(anomaly) = self.unknown_anomaly() {
             let names: Vec<&str> = ANOMALIES.iter().map(|kind| kind.name).collect();

@@ -378,7 +378,7 @@ fn changes_by_path_are_told_as_they_were_typed() {
             zookeeper/register --set register.kees=3
               workloads/zookeeper/register.yaml (built in) with --set register.kees=3: register: unknown field `kees`, expected one of `reads`, `keys`, `ops_per_key`, `mix`; did you mean `keys`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
             zookeeper/register --set registr.keys=3
-              workloads/zookeeper/register.yaml (built in) with --set registr.keys=3: unknown field `registr`, expected one of `services`, `leader`, `register`, `kvrocks`, `config`, `message`, `rate`, `concurrency`, `time`, `operation_timeout`, `session_timeout`, `recover_within`, `min_ok`, `expect`; did you mean `register`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
+              workloads/zookeeper/register.yaml (built in) with --set registr.keys=3: unknown field `registr`, expected one of `services`, `leader`, `register`, `kvrocks`, `config`, `message`, `rate`, `concurrency`, `time`, `operation_timeout`, `session_timeout`, `recover_within`, `min_ok`, `crash_pattern`, `expect`; did you mean `register`?; correct it, `stormglass describe zookeeper/register` shows a sound workload
             zookeeper/register --set register.keys=many
               workloads/zookeeper/register.yaml (built in) with --set register.keys=many: register.keys: invalid type: string "many", expected a whole number of 0 or more; correct it, `stormglass describe zookeeper/register` shows a sound workload
             zookeeper/register --set register.keys=[

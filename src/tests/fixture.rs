@@ -124,6 +124,8 @@ pub fn split_brain() -> Run {
         ops,
         from: kvrocks::SPLIT.0,
         to: kvrocks::SPLIT.1,
+        faults: None,
+        cycle: None,
     };
     let mut results = results(&PLAIN, &history, &[]);
     (results.verdict, results.exit_code) = ("invalid".into(), 1);
@@ -230,6 +232,8 @@ fn anomaly(plan: &Plan, read: &workload::StaleRead) -> Anomaly {
         ops: read.ops.clone(),
         from: read.from,
         to: read.to,
+        faults: None,
+        cycle: None,
     }
 }
 

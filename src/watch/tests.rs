@@ -28,6 +28,8 @@ impl Checker for Naming {
             ops: Vec::new(),
             from: event.time,
             to: event.time,
+            faults: None,
+            cycle: None,
         })
     }
 

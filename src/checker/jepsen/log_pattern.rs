@@ -6,6 +6,15 @@ use regex::Regex;
 use super::tally::{Tally, Told};
 use crate::checker::Finding;
 
+/// What the programs that we run write when they crash, and never else: Go's runtime, kvrocks' own handler,
+/// the C++ library, a failed assertion of C, Java's virtual machine, Rust.
+pub const CRASHES: &str = concat!(
+    r"^panic: |^fatal error: |^\[signal SIG[A-Z]+: ",
+    r"|======= Ooops! .* got signal: |^terminate called |: Assertion `.*' failed\.$",
+    r"|^# A fatal error has been detected by the Java Runtime|^Terminating due to java\.lang\.OutOfMemoryError",
+    r"|^thread '.*' .*panicked at ",
+);
+
 /// How much of a line is told.
 const LENGTH: usize = 200;
 
@@ -32,7 +41,7 @@ impl LogPattern {
             return;
         }
         self.tally.report("log-pattern", || Told {
-            summary: format!("line {number} of {node}: {}", shortened(line)),
+            summary: format!("line {number} of the log of {node}: {}", shortened(line)),
             ..Told::default()
         });
     }
@@ -66,8 +75,38 @@ mod tests {
         pattern.line("n3", 7, &long);
         let finding = pattern.finding();
         assert_eq!((finding.verdict, finding.anomalies.len()), (Verdict::Invalid, 20));
-        assert_eq!(finding.anomalies[0].summary, "line 0 of n2: panic: invariant");
+        assert_eq!(finding.anomalies[0].summary, "line 0 of the log of n2: panic: invariant");
         assert_eq!(finding.figures["log-pattern-count"], 101.0);
+    }
+
+    #[test]
+    fn crashes_are_known_from_what_programs_that_live_say() {
+        let told = |line: &str| {
+            let mut pattern = LogPattern::new(CRASHES).expect("a pattern");
+            pattern.line("n1", 1, line);
+            pattern.finding().verdict == Verdict::Invalid
+        };
+        for line in [
+            "panic: runtime error: invalid memory address or nil pointer dereference",
+            "fatal error: concurrent map writes",
+            "E1130 10:00:00 main.cc:83] ======= Ooops! kvrocks 2.9 got signal: Segmentation fault (11) =======",
+            "terminate called after throwing an instance of 'std::bad_alloc'",
+            "kvrocks: slot.cc:7: void f(): Assertion `n > 0' failed.",
+            "# A fatal error has been detected by the Java Runtime Environment:",
+            "thread 'main' panicked at src/main.rs:1:1:",
+        ] {
+            assert!(told(line), "{line}");
+        }
+        for line in [
+            "",
+            r#"{"level":"error","msg":"fatal error: lost the leader, panic: none"}"#,
+            "2026-11-30 10:00:00 [Recovery] panic recovered",
+            "Got signal SIGTERM, shutting down",
+            "FATAL: the previous run ended by a crash, recovering",
+            "WARN java.lang.OutOfMemoryError was avoided",
+        ] {
+            assert!(!told(line), "{line}");
+        }
     }
 
     #[test]

@@ -212,6 +212,8 @@ fn anomaly(kind: &str, key: Option<&Key>, mut told: Told) -> Anomaly {
         ops,
         from: times().min().unwrap_or_default(),
         to: times().max().unwrap_or_default(),
+        faults: None,
+        cycle: None,
     }
 }
 

@@ -15,6 +15,8 @@ fn anomaly(kind: &str) -> Anomaly {
         ops: Vec::new(),
         from: 0,
         to: 0,
+        faults: None,
+        cycle: None,
     }
 }
 

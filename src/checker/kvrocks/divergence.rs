@@ -107,5 +107,7 @@ fn anomaly(one: &Differing, all: usize) -> Anomaly {
         ops: ops.clone(),
         from: *first,
         to: *last,
+        faults: None,
+        cycle: None,
     }
 }

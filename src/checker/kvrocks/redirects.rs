@@ -94,5 +94,7 @@ fn anomaly(episode: &Episode, calm: &Calm, bound: Nanos) -> Anomaly {
         ops: episode.ops.clone(),
         from: *from,
         to: *last,
+        faults: None,
+        cycle: None,
     }
 }

@@ -161,6 +161,8 @@ fn anomaly(node: NodeName, stale: &[&Stale]) -> Option<Anomaly> {
         ops,
         from: worst.missed.invocation.time,
         to: worst.read.end,
+        faults: None,
+        cycle: None,
     })
 }
 

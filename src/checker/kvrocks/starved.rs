@@ -160,6 +160,8 @@ impl StarvedFailover {
             ops: Vec::new(),
             from: *from,
             to: *until,
+            faults: None,
+            cycle: None,
         }
     }
 }

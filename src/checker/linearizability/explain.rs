@@ -82,6 +82,8 @@ pub(super) fn explain(scene: &Scene, shrunk: &Shrunk, beginning: Option<String>)
         ops: shown.iter().map(|operation| wording.index(operation)).collect(),
         from,
         to,
+        faults: None,
+        cycle: None,
     }
 }
 
@@ -104,6 +106,8 @@ pub(super) fn torn(
         ops: shown.iter().map(|operation| wording.index(operation)).collect(),
         from,
         to,
+        faults: None,
+        cycle: None,
     }
 }
 

@@ -51,6 +51,8 @@ pub(super) fn explain<O: Object>(
         ops: core.iter().map(|timed| wording.index(timed)).collect(),
         from,
         to,
+        faults: None,
+        cycle: None,
     }
 }
 

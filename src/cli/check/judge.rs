@@ -8,12 +8,16 @@ use crate::checker::{
 use crate::conclude::Limits;
 use crate::history::{Damage, Flaw, FlawKind, History, Keys, ReadOptions, Sink, Summary};
 use crate::op::{Event, Kind, Process};
+use crate::report::name_faults;
 use crate::results_folder::stream_named_history;
 
 use super::source::Source;
 
 /// Events that tell what a history is of.
 const SAMPLE: u64 = 20_000;
+
+/// Events of the nemesis that are looked at; a run has far fewer.
+const NEMESIS: usize = 100_000;
 
 /// A history that has been found, and what its beginning looks like.
 pub struct Subject<'a> {
@@ -98,11 +102,15 @@ impl<'a> Subject<'a> {
         let keep = keep || intake.needs_history();
         let mut history = History::default();
         let (mut number, mut asked, mut answered) = (0, 0_u64, false);
+        let (mut end, mut nemesis) = (0, Vec::new());
         let summary = self.stream(&mut |head, value| {
             number += 1;
+            end = end.max(head.time);
             if matches!(head.process, Process::Client(_)) {
                 asked += 1;
                 answered |= head.kind == Kind::Ok;
+            } else if nemesis.len() < NEMESIS {
+                nemesis.push(Event { value: value.to_value(), ..head.clone() });
             }
             if keep {
                 let event = Event { value: value.to_value(), ..head.clone() };
@@ -117,7 +125,8 @@ impl<'a> Subject<'a> {
         let start = || limits.start();
         let budgets =
             Budgets { start: &start, memory: limits.memory_bytes, explained: Budget::EXPLAINED };
-        let findings = intake.finish(&history, &budgets).findings;
+        let mut findings = intake.finish(&history, &budgets).findings;
+        name_faults(&mut findings, &nemesis, end);
         let remark = remark(&summary, &findings);
         Ok(Judged {
             findings,

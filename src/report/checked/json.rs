@@ -50,5 +50,7 @@ fn anomaly(anomaly: &Anomaly) -> Json {
         "ops_total": anomaly.ops.len(),
         "from": anomaly.from,
         "to": anomaly.to,
+        "faults": anomaly.faults,
+        "cycle": anomaly.cycle,
     })
 }

@@ -1,7 +1,8 @@
 //! The verdict on a history as lines for a terminal.
 
 use super::{Checked, by_kind, count_of, violated_keys};
-use crate::checker::{Anomaly, Consistency, Finding, Verdict};
+use crate::checker::{ANOMALIES, Anomaly, Consistency, Finding, Verdict, is_within};
+use crate::report::in_force;
 use crate::report::terminal::{Colours, wrapped};
 use crate::report::words;
 
@@ -44,7 +45,7 @@ pub fn checked_text(checked: &Checked, columns: usize, colours: Colours) -> Stri
         text.put(
             2,
             "",
-            "--html FILE draws the anomalies over time; --json has all of this for tools",
+            "next: --html page.html draws each anomaly over time; --json has all of this for tools",
         );
     }
     text.lines.join("\n") + "\n"
@@ -148,15 +149,21 @@ impl Text {
             1 => String::new(),
             many => format!(" ({})", words::count(many as u64)),
         };
-        let kind = self.painted(kind, Verdict::Invalid, false);
+        let painted = self.painted(kind, Verdict::Invalid, false);
         self.lines.push(String::new());
-        self.lines.push(format!("{}{kind}{count}", " ".repeat(4)));
+        self.lines.push(format!("{}{painted}{count}", " ".repeat(4)));
+        if let Some(known) = ANOMALIES.iter().find(|known| known.name == kind) {
+            self.put(4, "", &format!("= {}", known.description));
+        }
         for (position, anomaly) in anomalies.iter().take(TOLD).enumerate() {
             self.anomaly(anomaly, if position == 0 { DETAILS_OF_FIRST } else { DETAILS });
         }
         if all > TOLD {
             let more = words::count((all - TOLD) as u64);
             self.put(6, "", &format!("and {more} more of this kind"));
+        }
+        if all > 1 && is_within(kind, "nonlinearizable") {
+            self.put(6, "", "of each key only the first violation is told; there may be more");
         }
     }
 
@@ -165,6 +172,9 @@ impl Text {
         match anomaly.key.as_ref().map(|key| format!("key {key}")) {
             Some(key) if !summary.contains(&key) => self.put(6, "", &format!("{key}: {summary}")),
             _ => self.put(6, "", summary),
+        }
+        if let Some(faults) = in_force::line(anomaly) {
+            self.put(8, "", &faults);
         }
         let details = &anomaly.details;
         if details.len() <= most {

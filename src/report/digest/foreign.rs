@@ -21,9 +21,14 @@ const PAIRS: &[(&str, &[&str])] = &[
 /// and as it was done.
 pub(super) fn windows(steps: &[NemesisStep], end: Nanos) -> Vec<FaultWindow> {
     let mut windows: Vec<FaultWindow> = Vec::new();
+    let mut before = "";
     for step in steps.iter().filter(|step| step.record.is_none()) {
         let (f, time) = (step.event.f.as_str(), step.event.time);
-        if let Some(window) = windows.iter_mut().rfind(|window| ends(&window.name, f)) {
+        let is_second = std::mem::replace(&mut before, f) == f;
+        // To stop once more, long after, what has been stopped ends nothing.
+        let may_end =
+            |window: &&mut FaultWindow| ends(&window.name, f) && (!window.ended || is_second);
+        if let Some(window) = windows.iter_mut().rfind(may_end) {
             (window.to, window.ended) = (time, true);
         } else if begins(f) && !windows.iter().any(|window| window.name == f && !window.ended) {
             windows.push(window(f, windows.len(), time, end));
@@ -80,6 +85,7 @@ mod tests {
             "stop-partition",
             "stop-partition",
             "kill",
+            "stop-partition",
             "start-partition",
         ];
         let event = |(f, second): (&&str, u64)| {
@@ -97,8 +103,8 @@ mod tests {
             told,
             [
                 ("start-partition", 0, 4, true),
-                ("kill", 5, 6, false),
-                ("start-partition", 6, 6, false)
+                ("kill", 5, 7, false),
+                ("start-partition", 7, 7, false)
             ]
         );
     }

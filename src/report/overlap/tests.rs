@@ -77,6 +77,8 @@ fn anomaly(history: &History, proof: [f64; 2], both: (f64, f64)) -> Anomaly {
         ops: proof.map(index).into(),
         from: nanos(both.0),
         to: nanos(both.1),
+        faults: None,
+        cycle: None,
     }
 }
 

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::{Page, overlap, scroll_box};
 use crate::checker::Anomaly;
+use crate::report::cycle;
 use crate::report::digest::{Digest, Operation};
 use crate::report::timeline::Timeline;
 use crate::report::words;
@@ -41,6 +42,7 @@ fn anomaly(
                 (overlap::overlap(number, overlap))
                 h4 { "The operations that prove it" }
             }
+            (circle(number, anomaly))
             @if let Some(timeline) = timeline {
                 (picture(number, anomaly, timeline))
                 (table(&page.digest, timeline))
@@ -64,6 +66,10 @@ pub(super) fn place(digest: &Digest, anomaly: &Anomaly) -> String {
     if !anomaly.nodes.is_empty() {
         parts.push(format!("on {}", anomaly.nodes.join(", ")));
     }
+    if anomaly.ops.is_empty() && (anomaly.from, anomaly.to) == (0, 0) {
+        parts.push("at a time that is not known".to_owned());
+        return parts.join(" · ");
+    }
     parts.push(format!("{} to {}", words::moment(anomaly.from), words::moment(anomaly.to)));
     let faults: Vec<String> = digest
         .windows
@@ -79,6 +85,17 @@ pub(super) fn place(digest: &Digest, anomaly: &Anomaly) -> String {
         faults => parts.push(format!("faults in force: {}", faults.join(", "))),
     }
     parts.join(" · ")
+}
+
+/// The transactions of a cycle, and why each comes before the next.
+pub(super) fn circle(number: usize, anomaly: &Anomaly) -> Markup {
+    let title = format!("The cycle of anomaly {number}: {}", anomaly.kind);
+    html! {
+        @if let Some(cycle) = &anomaly.cycle {
+            (scroll_box(&title, cycle::drawing(cycle, &format!("cycle-{number}"), &title)))
+            (cycle::key(cycle))
+        }
+    }
 }
 
 pub(super) fn picture(number: usize, anomaly: &Anomaly, timeline: &Timeline) -> Markup {

@@ -137,7 +137,11 @@ fn counts(findings: &[Finding]) -> Markup {
                     }
                     @if let Some(consistency) = &finding.consistency {
                         dt { "violates" } dd { (consistency.violates.join(", ")) }
-                        dt { "survives" } dd { (consistency.survives.join(", ")) }
+                        dt { "survives" }
+                        dd {
+                            @if consistency.survives.is_empty() { "none" }
+                            (consistency.survives.join(", "))
+                        }
                     }
                 }
             }
@@ -195,6 +199,7 @@ fn article(digest: &Digest, number: usize, checker: &str, anomaly: &Anomaly) -> 
             h3 { (number) ". " (anomaly.kind) " " span.quiet { "found by " (checker) } }
             p.summary { (words::shorten(&anomaly.summary, WORDS_MAX)) }
             p.quiet { (anomalies::place(digest, anomaly)) }
+            (anomalies::circle(number, anomaly))
             @if let Some(timeline) = &timeline {
                 (anomalies::picture(number, anomaly, timeline))
                 (anomalies::table(digest, timeline))

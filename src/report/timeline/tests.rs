@@ -42,6 +42,8 @@ fn anomaly(ops: Vec<u64>) -> Anomaly {
         ops,
         from: 0,
         to: 0,
+        faults: None,
+        cycle: None,
     }
 }
 

@@ -59,6 +59,8 @@ fn anomaly(group: &[&Judged]) -> Option<Anomaly> {
         ops,
         from: first.write.invocation.time,
         to: first.proof.end,
+        faults: None,
+        cycle: None,
     })
 }
 

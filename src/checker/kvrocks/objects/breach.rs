@@ -186,6 +186,8 @@ impl Breaches {
             ops: first.ops,
             from: first.from,
             to: first.to,
+            faults: None,
+            cycle: None,
         })
     }
 }

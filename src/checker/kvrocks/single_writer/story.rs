@@ -76,6 +76,8 @@ pub(super) fn tell(
         ops: ops.into_iter().collect(),
         from: episode.from,
         to: episode.to,
+        faults: None,
+        cycle: None,
     }
 }
 

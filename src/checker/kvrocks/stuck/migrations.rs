@@ -91,5 +91,7 @@ fn anomaly(
         ops,
         from: since,
         to: at,
+        faults: None,
+        cycle: None,
     }
 }

@@ -142,6 +142,8 @@ impl Slot {
             ops,
             from,
             to,
+            faults: None,
+            cycle: None,
         })
     }
 }

@@ -75,7 +75,18 @@ fn anomaly(
     ops.sort_unstable();
     let (kind, key) = (kind.to_owned(), None);
     let (from, to) = (own.asked.min(instead.asked), own.answered.max(instead.answered));
-    Anomaly { kind, summary, details: bounded(details), key, nodes, ops, from, to }
+    Anomaly {
+        kind,
+        summary,
+        details: bounded(details),
+        key,
+        nodes,
+        ops,
+        from,
+        to,
+        faults: None,
+        cycle: None,
+    }
 }
 
 /// A failover is lost if what controllers told of every version since it was asked for is known, up to one
@@ -137,8 +148,7 @@ fn lost_failover(
             nodes,
             ops: vec![invocation.index, after.index],
             from: invocation.time,
-            to: after.answered,
-        };
+            to: after.answered, faults: None, cycle: None, };
         Lost { anomaly, proof: None }
     })
 }

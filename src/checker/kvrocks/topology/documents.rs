@@ -84,6 +84,8 @@ impl Doubt<'_> {
             ops,
             from: one.asked.min(other.asked),
             to: other.answered,
+            faults: None,
+            cycle: None,
         }
     }
 }

@@ -48,6 +48,6 @@ fn lost_one(name: &str, pairs: &[&Pair]) -> Option<Lost> {
         nodes.dedup();
         let ops = vec![made.index, removed.index];
         let (kind, details, key) = ("lost-change".to_owned(), Vec::new(), None);
-        Lost { anomaly: Anomaly { kind, summary, details, key, nodes, ops, from, to }, proof: None }
+        Lost { anomaly: Anomaly { kind, summary, details, key, nodes, ops, from, to, faults: None, cycle: None }, proof: None }
     })
 }

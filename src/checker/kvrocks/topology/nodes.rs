@@ -124,5 +124,7 @@ fn anomaly(backs: &[&Back]) -> Anomaly {
         ops: Vec::new(),
         from: first.seen_before,
         to: backs.last().map_or(first.seen_after, |last| last.seen_after),
+        faults: None,
+        cycle: None,
     }
 }

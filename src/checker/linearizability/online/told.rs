@@ -75,6 +75,8 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
         ops,
         from: times().min().unwrap_or(0),
         to: times().max().unwrap_or(0),
+        faults: None,
+        cycle: None,
     }
 }
 

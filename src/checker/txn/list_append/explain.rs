@@ -1,7 +1,7 @@
 //! Why one transaction depends on another, in words.
 
 use super::versions::{Versions, effective};
-use crate::checker::txn::explain::{Justify, list_text, lists_read, written};
+use crate::checker::txn::explain::{Justify, Reason, list_text, lists_read, written};
 use crate::checker::txn::graph::rel;
 use crate::checker::txn::table::{MicroOp, NONE, Table};
 
@@ -15,13 +15,16 @@ pub struct Reasons<'a> {
 type Named<'a> = (u32, &'a str);
 
 impl Justify for Reasons<'_> {
-    fn justify(&self, from: Named, to: Named, kind: u8) -> String {
+    fn justify(&self, from: Named, to: Named, kind: u8) -> Reason {
         let why = match kind {
             rel::WW => self.followed(from, to),
             rel::WR => self.observed(from, to),
             _ => self.lacked(from, to),
         };
-        why.unwrap_or_else(|| format!("{} depends on {}", to.1, from.1))
+        why.unwrap_or_else(|| Reason {
+            about: None,
+            text: format!("{} depends on {}", to.1, from.1),
+        })
     }
 }
 
@@ -33,14 +36,14 @@ impl Reasons<'_> {
         keys.into_iter()
     }
 
-    fn followed(&self, from: Named, to: Named) -> Option<String> {
+    fn followed(&self, from: Named, to: Named) -> Option<Reason> {
         self.keys(to.0).find_map(|key| {
             written(self.table, to.0, key)
                 .find_map(|value| self.append_followed(key, value, from, to))
         })
     }
 
-    fn append_followed(&self, key: u32, value: u32, from: Named, to: Named) -> Option<String> {
+    fn append_followed(&self, key: u32, value: u32, from: Named, to: Named) -> Option<Reason> {
         let place = self.versions.place(key, value);
         let writers = self.versions.writers(key);
         let end = place.map_or(writers.len(), |place| place as usize);
@@ -51,7 +54,7 @@ impl Reasons<'_> {
         }
         let earlier = self.table.value_text(self.versions.elements(key)[before]);
         let (value, key_text) = (self.table.value_text(value), self.table.key_text(key));
-        Some(match place {
+        let text = match place {
             Some(_) => format!(
                 "{} appended {value} to key {key_text} right after {earlier} that {} had appended",
                 to.1, from.1
@@ -60,10 +63,11 @@ impl Reasons<'_> {
                 "{} appended {value} to key {key_text}; the longest list that was read of it ends with {earlier} that {} had appended, so that {value} came after it",
                 to.1, from.1
             ),
-        })
+        };
+        Some(Reason { about: Some((key, value.into_owned())), text })
     }
 
-    fn observed(&self, from: Named, to: Named) -> Option<String> {
+    fn observed(&self, from: Named, to: Named) -> Option<Reason> {
         self.keys(to.0).find_map(|key| {
             lists_read(self.table, to.0, key).find_map(|list| {
                 let last = list.last().copied()?;
@@ -71,25 +75,29 @@ impl Reasons<'_> {
                     return None;
                 }
                 let (text, value) = (list_text(self.table, list), self.table.value_text(last));
-                let key = self.table.key_text(key);
-                Some(format!(
-                    "{} read {text} of key {key}, which ends with {value} that {} had appended",
-                    to.1, from.1
-                ))
+                let text = format!(
+                    "{} read {text} of key {}, which ends with {value} that {} had appended",
+                    to.1,
+                    self.table.key_text(key),
+                    from.1
+                );
+                Some(Reason { about: Some((key, value.into_owned())), text })
             })
         })
     }
 
-    fn lacked(&self, from: Named, to: Named) -> Option<String> {
+    fn lacked(&self, from: Named, to: Named) -> Option<Reason> {
         self.keys(from.0).find_map(|key| {
             lists_read(self.table, from.0, key).find_map(|list| {
                 let value = self.missing(key, list, to.0)?;
                 let (text, value) = (list_text(self.table, list), self.table.value_text(value));
-                let key = self.table.key_text(key);
-                Some(format!(
-                    "{} read {text} of key {key}, which lacks {value} that {} appended",
-                    from.1, to.1
-                ))
+                let text = format!(
+                    "{} read {text} of key {}, which lacks {value} that {} appended",
+                    from.1,
+                    self.table.key_text(key),
+                    to.1
+                );
+                Some(Reason { about: Some((key, value.into_owned())), text })
             })
         })
     }

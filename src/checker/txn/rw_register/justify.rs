@@ -7,7 +7,7 @@ use super::version_order::{Source, VersionCycle, VersionEdge, VersionOrder};
 use super::versions::Registers;
 use super::words::Cast;
 use crate::checker::Anomaly;
-use crate::checker::txn::explain::{Justify, seconds};
+use crate::checker::txn::explain::{Justify, Reason, seconds};
 use crate::checker::txn::graph::rel;
 use crate::checker::txn::table::Moment;
 
@@ -20,7 +20,7 @@ pub(crate) struct Evidence<'a> {
 }
 
 impl Justify for Evidence<'_> {
-    fn justify(&self, from: (u32, &str), to: (u32, &str), kind: u8) -> String {
+    fn justify(&self, from: (u32, &str), to: (u32, &str), kind: u8) -> Reason {
         let found = match kind {
             rel::WR => self.read(from, to),
             rel::WW => self.followed(from, to, |version, txn| self.users.writer(version) == txn),
@@ -29,16 +29,21 @@ impl Justify for Evidence<'_> {
             }
             _ => None,
         };
-        found.unwrap_or_else(|| format!("{} comes before {}", from.1, to.1))
+        found.unwrap_or_else(|| Reason {
+            about: None,
+            text: format!("{} comes before {}", from.1, to.1),
+        })
     }
 }
 
 impl Evidence<'_> {
-    fn read(&self, from: (u32, &str), to: (u32, &str)) -> Option<String> {
+    fn read(&self, from: (u32, &str), to: (u32, &str)) -> Option<Reason> {
         let versions = self.registers.accesses(to.0).iter().filter(|access| !access.is_write());
         let mut versions = versions.map(|access| access.version());
         let version = versions.find(|version| self.users.writer(*version) == from.0)?;
-        Some(format!("{} wrote {}, which {} read", from.1, self.registers.told(version), to.1))
+        let text =
+            format!("{} wrote {}, which {} read", from.1, self.registers.told(version), to.1);
+        Some(Reason { about: Some(self.about(version)), text })
     }
 
     /// `from` met a version that a later one of `to` follows.
@@ -47,7 +52,7 @@ impl Evidence<'_> {
         from: (u32, &str),
         to: (u32, &str),
         met: impl Fn(u32, u32) -> bool,
-    ) -> Option<String> {
+    ) -> Option<Reason> {
         let accesses = self.registers.accesses(from.0).iter();
         let versions = accesses.map(|access| access.version()).filter(|v| met(*v, from.0));
         let mut edges = versions.flat_map(|version| self.order.after(version));
@@ -55,10 +60,15 @@ impl Evidence<'_> {
         let verb = if self.users.writer(edge.from) == from.0 { "wrote" } else { "read" };
         let (told, later) = (self.registers.told(edge.from), self.registers.value_text(edge.to));
         let why = self.why(edge);
-        Some(format!(
+        let text = format!(
             "{} {verb} {told}, and {} wrote {later} there, which came later, for {why}",
             from.1, to.1
-        ))
+        );
+        Some(Reason { about: Some(self.about(edge.to)), text })
+    }
+
+    fn about(&self, version: u32) -> (u32, String) {
+        (self.registers.key(version), self.registers.value_text(version).into_owned())
     }
 
     /// Why one version is before another, in words: `x held 1 ...`.

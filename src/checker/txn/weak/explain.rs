@@ -8,9 +8,10 @@ use rustc_hash::FxHashMap;
 use super::committed::{Committed, INITIAL};
 use super::order::{Inferred, Rule, Step};
 use super::{Cycle, Level, rule};
-use crate::checker::Anomaly;
+use crate::checker::txn::explain::cycle_txn;
 use crate::checker::txn::rw_register::words::Cast;
 use crate::checker::txn::table::NONE;
+use crate::checker::{Anomaly, CycleEdge, CycleEdgeKind, TxnCycle};
 
 /// Steps that are told; cycles in practice are shorter.
 const TOLD: usize = 12;
@@ -45,13 +46,74 @@ pub(crate) fn explain(committed: &Committed, cycle: &Cycle, level: Level) -> Ano
     }
     let names: Vec<String> =
         cycle.steps.iter().take(TOLD).map(|step| name(committed, step.from(), &mut cast)).collect();
+    let called = names.iter().zip(&cycle.steps).map(|(name, step)| called(committed, name, step));
     let summary = format!(
         "no order of commits is {}: {} would each have to come before the next, and the last before \
          the first",
         level.name(),
-        names.join(", ")
+        called.collect::<Vec<_>>().join(", ")
     );
-    cast.anomaly(kind(committed, cycle), summary, reasons)
+    let drawn = drawn(committed, cycle, &names, &reasons);
+    Anomaly { cycle: drawn.map(Box::new), ..cast.anomaly(kind(committed, cycle), summary, reasons) }
+}
+
+/// `T1 (process 3)`.
+fn called(committed: &Committed, name: &str, step: &Step) -> String {
+    match committed.txns.get(step.from() as usize) {
+        Some(txn) => format!("{name} (process {})", committed.registers.table.txn(*txn).process),
+        None => name.to_owned(),
+    }
+}
+
+/// The cycle for a drawing; none of a long one, nor where the initial state, no transaction, is part of it.
+fn drawn(
+    committed: &Committed,
+    cycle: &Cycle,
+    names: &[String],
+    reasons: &[String],
+) -> Option<TxnCycle> {
+    let registers = committed.registers;
+    let count = cycle.steps.len();
+    if count > TOLD || cycle.steps.iter().any(|step| step.from() == INITIAL) {
+        return None;
+    }
+    let met: Vec<_> = cycle.steps.iter().map(|step| met(committed, step)).collect();
+    let edge = |from: usize| {
+        let (kind, version) = met[from];
+        CycleEdge {
+            from,
+            to: (from + 1) % count,
+            kind,
+            key: version
+                .map(|version| registers.table.key_text(registers.key(version)).into_owned()),
+            value: version.map(|version| registers.value_text(version).into_owned()),
+            why: reasons.get(from).cloned().unwrap_or_default(),
+        }
+    };
+    let txn = |place: usize| {
+        let around = [met[place].1, met[(place + count - 1) % count].1];
+        let keys: Vec<u32> = around.into_iter().flatten().map(|met| registers.key(met)).collect();
+        let id = committed.txns[cycle.steps[place].from() as usize];
+        cycle_txn(registers.table, id, names[place].clone(), &keys)
+    };
+    Some(TxnCycle {
+        txns: (0..count).map(txn).collect(),
+        edges: (0..count).map(edge).collect(),
+        left_out: 0,
+    })
+}
+
+/// What kind of edge a step is, and which version of a register it is about.
+fn met(committed: &Committed, step: &Step) -> (CycleEdgeKind, Option<u32>) {
+    match step {
+        Step::Session { .. } => (CycleEdgeKind::Process, None),
+        Step::ReadFrom { version, .. } => (CycleEdgeKind::Wr, Some(*version)),
+        Step::Inferred(inferred) => {
+            let mut reads = committed.reads(inferred.reader).iter();
+            let read = reads.rfind(|r| r.key == inferred.key && r.writer == inferred.to);
+            (CycleEdgeKind::Ww, read.map(|read| read.version))
+        }
+    }
 }
 
 fn name(committed: &Committed, node: u32, cast: &mut Cast) -> String {

@@ -48,7 +48,7 @@ fn a_write_skew_by_way_of_a_third() {
         "0 invoke ax1 ry\n 1 invoke ay1 rz\n 2 invoke az1 rx\n 0 ok ax1 ry\n 1 ok ay1 rz\n 2 ok az1 rx",
         expect![[r#"
         invalid: 3 transactions, 3 of them ok, on 3 keys: not strict-serializable: 1 G2-item
-        G2-item [0, 1, 2]: process 2 (0.002 s) read [] of key x, which lacks 1 that process 0 (0.000 s) appended; but process 0 (0.000 s) comes before process 2 (0.002 s) by way of 1 more transactions
+        G2-item [0, 1, 2]: process 2 (0.002 s) read [] of key x, which lacks 1 that process 0 (0.000 s) appended; but process 0 (0.000 s) comes before process 2 (0.002 s) by way of one more transaction
           T1 = process 0's {append x 1, r y []}, invoked at 0.000 s (index 0), ok at 0.003 s (index 3)
           T2 = process 1's {append y 1, r z []}, invoked at 0.001 s (index 1), ok at 0.004 s (index 4)
           T3 = process 2's {append z 1, r x []}, invoked at 0.002 s (index 2), ok at 0.005 s (index 5)
@@ -65,16 +65,16 @@ fn anomalies_of_single_reads() {
         "0 fail ax1\n 1 pair ax2 ax3\n 2 pair rx12\n 3 pair rx3\n 4 pair rx122\n 5 pair rx1239",
         expect![[r#"
         invalid: 6 transactions, 5 of them ok, on 1 key: not strict-serializable: 3 G1a, 2 G1b, 1 duplicate-elements, 1 garbage-read, 2 incompatible-order, 1 dirty-update, 2 G-single-item
-        G1a [0, 3]: a transaction read 1 of key x, whose transaction had failed: process 0's {append x 1}, failed at 0.000 s (index 0); the reader: process 2's {r x [1 2]}, invoked at 0.003 s (index 3), ok at 0.004 s (index 4)
+        G1a [0, 3]: a transaction read 1 of key x, whose transaction had failed: process 0's {append x 1}, failed at index 0; the reader: process 2's {r x [1 2]}, invoked at 0.003 s (index 3), ok at 0.004 s (index 4)
         G1b [1, 3]: a transaction read 2 of key x as the last element, though the transaction that appended it appended more: process 1's {append x 2, append x 3}, invoked at 0.001 s (index 1), ok at 0.002 s (index 2); the reader: process 2's {r x [1 2]}, invoked at 0.003 s (index 3), ok at 0.004 s (index 4)
-        G1a [0, 7]: a transaction read 1 of key x, whose transaction had failed: process 0's {append x 1}, failed at 0.000 s (index 0); the reader: process 4's {r x [1 2 2]}, invoked at 0.007 s (index 7), ok at 0.008 s (index 8)
+        G1a [0, 7]: a transaction read 1 of key x, whose transaction had failed: process 0's {append x 1}, failed at index 0; the reader: process 4's {r x [1 2 2]}, invoked at 0.007 s (index 7), ok at 0.008 s (index 8)
         duplicate-elements [1, 7]: a transaction read 2 of key x twice; the reader: process 4's {r x [1 2 2]}, invoked at 0.007 s (index 7), ok at 0.008 s (index 8)
         G1b [1, 7]: a transaction read 2 of key x as the last element, though the transaction that appended it appended more: process 1's {append x 2, append x 3}, invoked at 0.001 s (index 1), ok at 0.002 s (index 2); the reader: process 4's {r x [1 2 2]}, invoked at 0.007 s (index 7), ok at 0.008 s (index 8)
-        G1a [0, 9]: a transaction read 1 of key x, whose transaction had failed: process 0's {append x 1}, failed at 0.000 s (index 0); the reader: process 5's {r x [1 2 3 9]}, invoked at 0.009 s (index 9), ok at 0.010 s (index 10)
+        G1a [0, 9]: a transaction read 1 of key x, whose transaction had failed: process 0's {append x 1}, failed at index 0; the reader: process 5's {r x [1 2 3 9]}, invoked at 0.009 s (index 9), ok at 0.010 s (index 10)
         garbage-read [9]: a transaction read 9 of key x, which nobody appended; the reader: process 5's {r x [1 2 3 9]}, invoked at 0.009 s (index 9), ok at 0.010 s (index 10)
         incompatible-order [5]: reads of key x disagree at position 0: one begins [3], the longest begins [1 2]; the reader: process 3's {r x [3]}, invoked at 0.005 s (index 5), ok at 0.006 s (index 6)
         incompatible-order [7]: reads of key x disagree at position 2: one begins [1 2 2], the longest begins [1 2 3 9]; the reader: process 4's {r x [1 2 2]}, invoked at 0.007 s (index 7), ok at 0.008 s (index 8)
-        dirty-update [0, 1]: a committed transaction appended to key x after one that had failed: process 1's {append x 2, append x 3}, invoked at 0.001 s (index 1), ok at 0.002 s (index 2); the one that failed: process 0's {append x 1}, failed at 0.000 s (index 0)
+        dirty-update [0, 1]: a committed transaction appended to key x after one that had failed: process 1's {append x 2, append x 3}, invoked at 0.001 s (index 1), ok at 0.002 s (index 2); the one that failed: process 0's {append x 1}, failed at index 0
         G-single-item [1, 3]: process 2 (0.003 s) read [1 2] of key x, which ends with 2 that process 1 (0.001 s) had appended, but process 2 (0.003 s) read [1 2] of key x, which lacks 3 that process 1 (0.001 s) appended
           T1 = process 1's {append x 2, append x 3}, invoked at 0.001 s (index 1), ok at 0.002 s (index 2)
           T2 = process 2's {r x [1 2]}, invoked at 0.003 s (index 3), ok at 0.004 s (index 4)

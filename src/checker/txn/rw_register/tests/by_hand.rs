@@ -161,7 +161,7 @@ fn a_fractured_read_is_explained_edge_by_edge() {
     assert_eq!(
         anomaly.details,
         [
-            "T1 = process 0's {w x 1, w y 1}, ok at 0.000 s (index 0)",
+            "T1 = process 0's {w x 1, w y 1}, ok at index 0",
             "T2 = process 1's {r y 1, r x nil}, ok at 0.001 s (index 1)",
             "T1 is before the initial state: T2 had read y = 1 from T1, and T1 wrote x too, yet T2 read x = nil from the initial state",
             "the initial state is before T1: the initial state is before everything: a contradiction",
