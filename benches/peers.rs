@@ -3,7 +3,8 @@
 //!
 //! `STORMGLASS_PEERS` names a folder with the sources of the generator (`cmd/histgen`) and of a program
 //! that runs porcupine (`porcupine`), in Go; without it nothing runs. `STORMGLASS_HISTORIES` names a folder
-//! of recorded histories. `cargo bench --bench peers -- quick` takes a tenth of everything. Nothing here
+//! of recorded histories. `cargo bench --bench peers -- quick` takes a tenth of everything; parts
+//! may be named (`registers`, `recorded`, `transactions`, `growth`). Nothing here
 //! fails for being slow: it measures, and says which target is met.
 
 #[path = "peers/judged.rs"]
@@ -28,6 +29,9 @@ use table::{Row, Table};
 use tools::{Bounds, Tools};
 use workload::{GROWN, Scale, WORKLOADS};
 
+/// What may be named to be measured alone; all of it otherwise.
+const PARTS: [&str; 4] = ["registers", "recorded", "transactions", "growth"];
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if let [_, mode, file, model, options, explained] = arguments.as_slice()
@@ -48,17 +52,34 @@ fn main() {
     let tools = Tools::build(Path::new(&peers), &work, bounds);
     println!("porcupine may take {bounds}; CPU times are of deciding alone, memory is of all\n");
 
-    let mut table = Table::new();
+    let named = |part: &str| arguments.iter().any(|argument| argument == part);
+    let is_wanted = |part| named(part) || !PARTS.iter().any(|part| named(part));
+    let mut table = Table::default();
+    if is_wanted("registers") {
+        registers(&tools, scale, &mut table);
+    }
+    if is_wanted("recorded") {
+        recorded::measure(&tools, &mut table);
+    }
+    if is_wanted("transactions") {
+        transactions::measure(&tools, scale, &mut table);
+    }
+    table.conclude();
+    if is_wanted("growth") {
+        growth(&tools, scale, &work);
+    }
+}
+
+fn registers(tools: &Tools, scale: Scale, table: &mut Table) {
+    table::head();
     for workload in WORKLOADS {
         let file = tools.generate(&workload.arguments(scale), workload.name);
-        let row = Row::measured(&tools, workload, &file);
-        table.add(row);
+        table.add(Row::measured(tools, workload, &file));
         tools.forget(&file);
     }
-    recorded::measure(&tools, &mut table);
-    transactions::measure(&tools, scale, &mut table);
-    table.conclude();
+}
 
+fn growth(tools: &Tools, scale: Scale, work: &Path) {
     let mut growth = Growth::default();
     for (name, arguments) in GROWN {
         for operations in scale.steps() {

@@ -46,8 +46,18 @@ impl Growth {
             "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' \
              font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' fill='white'/>\n"
         );
-        self.panel(&mut svg, MARGIN, "CPU ms of checking", |taken| taken.check_ms);
-        self.panel(&mut svg, SIDE + 3.0 * MARGIN, "peak MB, all", |taken| taken.peak_mb);
+        self.panel(
+            &mut svg,
+            MARGIN,
+            "CPU ms of deciding by operations (dashed: porcupine)",
+            |taken| taken.check_ms,
+        );
+        self.panel(
+            &mut svg,
+            SIDE + 3.0 * MARGIN,
+            "peak MB by operations (dashed: porcupine)",
+            |taken| taken.peak_mb,
+        );
         svg += "</svg>\n";
         svg
     }

@@ -63,6 +63,14 @@ impl Row {
     }
 }
 
+/// Names the columns of rows to come.
+pub fn head() {
+    println!(
+        "{:<38} {:>8} {:>10} {:>6}   {:<13} {:>10} {:>6} {:>9}",
+        "history", "verdict", "CPU ms", "MB", "porcupine", "CPU ms", "MB", "ratio"
+    );
+}
+
 #[derive(Default)]
 pub struct Table {
     rows: usize,
@@ -70,14 +78,6 @@ pub struct Table {
 }
 
 impl Table {
-    pub fn new() -> Table {
-        println!(
-            "{:<38} {:>8} {:>10} {:>6}   {:<13} {:>10} {:>6} {:>9}",
-            "history", "verdict", "CPU ms", "MB", "porcupine", "CPU ms", "MB", "ratio"
-        );
-        Table::default()
-    }
-
     /// Prints a row as soon as it is known.
     pub fn add(&mut self, row: Row) {
         let Row { name, ours, theirs, .. } = &row;
