@@ -210,25 +210,43 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "transactions missed writes of others in a circle, no two in a row; a long fork is one",
     ),
     kind("G2-item", "transactions missed each other's writes in a circle; write skew is one"),
-    kind("G0-process", "as G0, where the order of a process closes the circle"),
-    kind("G1c-process", "as G1c, where the order of a process closes the circle"),
+    kind(
+        "G0-process",
+        "transactions overwrote each other's writes in a circle that the order within a process closes",
+    ),
+    kind(
+        "G1c-process",
+        "transactions wrote and read in a circle that the order within a process closes",
+    ),
     kind(
         "G-single-item-process",
-        "as G-single-item, where the order of a process closes the circle",
+        "a transaction missed one write of another that came before it, by the order within a process among others",
     ),
     kind(
         "G-nonadjacent-item-process",
-        "as G-nonadjacent-item, where the order of a process closes the circle",
+        "transactions missed writes of others, no two in a row, in a circle that the order within a process closes",
     ),
-    kind("G2-item-process", "as G2-item, where the order of a process closes the circle"),
-    kind("G0-realtime", "as G0, where real-time order closes the circle"),
-    kind("G1c-realtime", "as G1c, where real-time order closes the circle"),
-    kind("G-single-item-realtime", "as G-single-item, where real-time order closes the circle"),
+    kind(
+        "G2-item-process",
+        "transactions missed each other's writes in a circle that the order within a process closes",
+    ),
+    kind(
+        "G0-realtime",
+        "transactions overwrote each other's writes in a circle that real-time order closes",
+    ),
+    kind("G1c-realtime", "transactions wrote and read in a circle that real-time order closes"),
+    kind(
+        "G-single-item-realtime",
+        "a transaction missed one write of another that came before it, by real-time order among others",
+    ),
     kind(
         "G-nonadjacent-item-realtime",
-        "as G-nonadjacent-item, where real-time order closes the circle",
+        "transactions missed writes of others, no two in a row, in a circle that real-time order closes",
     ),
-    kind("G2-item-realtime", "as G2-item, where real-time order closes the circle"),
+    kind(
+        "G2-item-realtime",
+        "transactions missed each other's writes in a circle that real-time order closes",
+    ),
     kind("internal", "a transaction read something else than it had itself read or written before"),
     kind("future-read", "a transaction read what it wrote only later"),
     kind("dirty-update", "a committed transaction built on what a failed one had written"),

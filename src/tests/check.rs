@@ -36,7 +36,8 @@ fn the_model_is_guessed_and_the_guess_is_said() {
           stale.jsonl against register
           the model is guessed: its operations are read, write; --model says which it is"#]]
     .assert_eq(&head.join("\n"));
-    assert!(said.out.contains("\n    stale-read\n      process 1 read nil"), "{}", said.out);
+    let told = "\n    stale-read\n    = an operation saw a value after it had surely been replaced\n      process 1 read nil";
+    assert!(said.out.contains(told), "{}", said.out);
 }
 
 #[test]

@@ -150,7 +150,10 @@ fn lanes(cycle: &TxnCycle, columns: &[usize]) -> Vec<Lane> {
         let height = members.iter().map(|member| box_height(cycle, *member)).fold(0.0, f64::max);
         Lane { process, above: within(true), below: within(false), height, members }
     };
-    by_process.into_iter().map(lane).collect()
+    let mut lanes: Vec<Lane> = by_process.into_iter().map(lane).collect();
+    // In order of first appearance, the arrows that lead on go down like stairs.
+    lanes.sort_by_key(|lane| lane.members.iter().map(|member| columns[*member]).min());
+    lanes
 }
 
 /// Over a lane if it leads on, under it if it leads back.

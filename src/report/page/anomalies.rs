@@ -66,7 +66,7 @@ pub(super) fn place(digest: &Digest, anomaly: &Anomaly) -> String {
     if !anomaly.nodes.is_empty() {
         parts.push(format!("on {}", anomaly.nodes.join(", ")));
     }
-    if anomaly.ops.is_empty() && (anomaly.from, anomaly.to) == (0, 0) {
+    if (anomaly.from, anomaly.to) == (0, 0) {
         parts.push("at a time that is not known".to_owned());
         return parts.join(" · ");
     }
