@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::tally::Tally;
-use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions};
+use crate::checker::{ANOMALIES, Anomaly, Budget, Checker, Finding, ModelOptions};
 use crate::history::{Datum, History};
 use crate::op::{Event, Key, Kind, Nanos, Process};
 
@@ -114,6 +114,11 @@ impl<W: Workload> Streaming<W> {
                 W::NAME
             ));
         }
+        if let Some(stray) = options.anomalies.iter().find(|kind| !is_known(kind)) {
+            return Err(format!(
+                "unknown anomaly `{stray}`: expected names as `stormglass list anomalies` has them"
+            ));
+        }
         Ok(Streaming {
             fresh,
             objects: IndexMap::default(),
@@ -186,6 +191,10 @@ impl<W: Workload> Streaming<W> {
         object.step(&Step { event: head, process, f, value, invoked }, &mut self.tally);
         self.tally.take_new()
     }
+}
+
+fn is_known(anomaly: &str) -> bool {
+    ANOMALIES.iter().any(|known| known.name == anomaly)
 }
 
 /// The workload's own name of an operation.

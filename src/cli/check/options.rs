@@ -20,7 +20,7 @@ pub struct OptionArguments {
     /// The consistency models that transactions are to satisfy
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     consistency: Vec<String>,
-    /// Anomalies to look for besides those that the consistency models rule out
+    /// Anomalies to look for: with --consistency besides those that the models rule out, else these alone
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     anomalies: Vec<String>,
     /// Each key of rw-register is linearizable by itself
@@ -43,7 +43,7 @@ pub struct OptionArguments {
 impl OptionArguments {
     pub fn options(&self) -> ModelOptions {
         ModelOptions {
-            init: self.init.clone().unwrap_or_default(),
+            init: self.init.clone(),
             failed_cas_is_evidence: self.failed_cas_is_evidence,
             nil_read_is_unknown: self.nil_read_is_unknown,
             consistency_models: self.consistency.clone(),
