@@ -183,4 +183,6 @@ pub const SYNONYMS: &[(&str, &str)] = &[
     ("strong-PL-2", "strong-read-committed"),
     ("conflict-serializable", "serializable"),
     ("strong-serializable", "strict-serializable"),
+    // Elle's newer name of it.
+    ("update-atomic", "ROLA"),
 ];
