@@ -16,6 +16,8 @@ mod recorded;
 mod table;
 #[path = "peers/tools.rs"]
 mod tools;
+#[path = "peers/transactions.rs"]
+mod transactions;
 #[path = "peers/workload.rs"]
 mod workload;
 
@@ -28,10 +30,10 @@ use workload::{GROWN, Scale, WORKLOADS};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    if let [_, mode, file, model, options] = arguments.as_slice()
+    if let [_, mode, file, model, options, explained] = arguments.as_slice()
         && mode == judged::MODE
     {
-        return judged::judge(Path::new(file), model, options);
+        return judged::judge(Path::new(file), model, options, explained);
     }
     let Some(peers) = std::env::var_os("STORMGLASS_PEERS") else {
         println!(
@@ -44,7 +46,7 @@ fn main() {
     let bounds = if quick { Bounds::QUICK } else { Bounds::FULL };
     let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("peers");
     let tools = Tools::build(Path::new(&peers), &work, bounds);
-    println!("porcupine may take {bounds}; CPU times are of checking alone, memory is of all\n");
+    println!("porcupine may take {bounds}; CPU times are of deciding alone, memory is of all\n");
 
     let mut table = Table::new();
     for workload in WORKLOADS {
@@ -54,6 +56,7 @@ fn main() {
         tools.forget(&file);
     }
     recorded::measure(&tools, &mut table);
+    transactions::measure(&tools, scale, &mut table);
     table.conclude();
 
     let mut growth = Growth::default();
@@ -63,7 +66,7 @@ fn main() {
             growth.add(
                 name,
                 operations,
-                tools.ours(&file, "cas-register", "{}"),
+                tools.ours(&file, "cas-register", "{}", 0),
                 tools.porcupine(&file, "jsonl"),
             );
             tools.forget(&file);

@@ -4,6 +4,7 @@ mod anomaly;
 mod availability;
 mod compose;
 mod finding;
+mod in_flight;
 mod jepsen;
 mod judge;
 mod kvrocks;

@@ -55,7 +55,8 @@ pub fn check(
     limits: &Limits,
 ) -> Vec<Finding> {
     let exhausted = limits.start();
-    let budget = Budget { exhausted: &*exhausted, memory: limits.memory_bytes };
+    let budget =
+        Budget { exhausted: &*exhausted, memory: limits.memory_bytes, ..Budget::UNBOUNDED };
     compose(history, checkers, &budget).findings
 }
 

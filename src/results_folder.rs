@@ -163,11 +163,20 @@ pub fn stream_history(
     options: &ReadOptions,
     sink: &mut Sink,
 ) -> anyhow::Result<Summary> {
-    let name = path.display().to_string();
+    stream_named_history(path, &path.display().to_string(), options, sink)
+}
+
+/// The same, of a file whose path is not what its user calls it.
+pub fn stream_named_history(
+    path: &Path,
+    name: &str,
+    options: &ReadOptions,
+    sink: &mut Sink,
+) -> anyhow::Result<Summary> {
     let file = std::fs::File::open(path).map_err(|error| {
         anyhow!("cannot read {name}: {error}; expected a history, check the path")
     })?;
-    history::stream(file, &name, options, sink).map_err(|error| match error {
+    history::stream(file, name, options, sink).map_err(|error| match error {
         ReadError::Line { .. } => anyhow!("{error}; {RESTORE}"),
         other => other.into(),
     })

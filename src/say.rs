@@ -2,13 +2,26 @@
 //! redirection, is no reason to stop: a run has faults to heal and a verdict to leave in its folder.
 
 use std::fmt::Arguments;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::sync::OnceLock;
+
+/// Why something was not written to stdout.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Why something that was said on stdout is not there; nothing where its reader only went away.
+pub fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
+}
 
 /// Text to stdout, as it is.
 pub fn text(text: Arguments) {
     let mut out = std::io::stdout().lock();
     // What nobody can read is dropped.
-    let _ = out.write_fmt(text).and_then(|()| out.flush());
+    if let Err(error) = out.write_fmt(text).and_then(|()| out.flush())
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error.to_string());
+    }
 }
 
 /// Text to stderr, as it is.

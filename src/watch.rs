@@ -47,7 +47,7 @@ impl Watch {
         let (whole, streaming): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.checkers).into_iter().partition(|one| !one.streams());
         self.checkers = whole;
-        let budget = Budget { exhausted, memory: self.memory_bytes };
+        let budget = Budget { exhausted, memory: self.memory_bytes, ..Budget::UNBOUNDED };
         let composed = compose(&self.history, &mut self.checkers, &budget);
         self.checkers.extend(streaming);
         let mut anomalies = composed.findings.into_iter().flat_map(|finding| finding.anomalies);

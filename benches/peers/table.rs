@@ -16,7 +16,7 @@ impl Row {
     pub fn measured(tools: &Tools, workload: &Workload, file: &Path) -> Row {
         Row {
             name: workload.name.to_owned(),
-            ours: tools.ours(file, "cas-register", "{}"),
+            ours: tools.ours(file, "cas-register", "{}", 0),
             theirs: tools.porcupine(file, "jsonl"),
             target: Some(workload.target),
         }

@@ -29,6 +29,8 @@ impl fmt::Display for Bounds {
 pub struct Taken {
     /// `valid`, `invalid`, `unknown`, or why porcupine gave none.
     pub verdict: String,
+    /// Of ours; porcupine's is not told.
+    pub parse_ms: f64,
     pub check_ms: f64,
     pub peak_mb: f64,
 }
@@ -41,13 +43,14 @@ impl Taken {
 
 pub struct Tools {
     histgen: PathBuf,
+    txngen: PathBuf,
     porcupine: PathBuf,
     work: PathBuf,
     bounds: Bounds,
 }
 
 impl Tools {
-    /// Builds both Go programs, of `sources`, into `work`.
+    /// Builds the Go programs, of `sources`, into `work`.
     pub fn build(sources: &Path, work: &Path, bounds: Bounds) -> Tools {
         std::fs::create_dir_all(work).expect("a folder to work in");
         let built = |name: &str, folder: PathBuf, package: &str| {
@@ -60,6 +63,7 @@ impl Tools {
         };
         Tools {
             histgen: built("histgen", sources.to_owned(), "./cmd/histgen"),
+            txngen: built("txngen", sources.to_owned(), "./cmd/txngen"),
             porcupine: built("porcupine", sources.join("porcupine"), "."),
             work: work.to_owned(),
             bounds,
@@ -67,10 +71,18 @@ impl Tools {
     }
 
     pub fn generate(&self, arguments: &str, name: &str) -> PathBuf {
+        self.generated_by(&self.histgen, arguments, name)
+    }
+
+    pub fn generate_transactions(&self, arguments: &str, name: &str) -> PathBuf {
+        self.generated_by(&self.txngen, arguments, name)
+    }
+
+    fn generated_by(&self, generator: &Path, arguments: &str, name: &str) -> PathBuf {
         let file = self.work.join(format!("{}.jsonl", name.replace([' ', ',', '%'], "-")));
-        let mut command = Command::new(&self.histgen);
+        let mut command = Command::new(generator);
         let status = command.args(arguments.split_whitespace()).arg("-out").arg(&file).status();
-        assert!(status.is_ok_and(|status| status.success()), "histgen {arguments}");
+        assert!(status.is_ok_and(|status| status.success()), "{} {arguments}", generator.display());
         file
     }
 
@@ -79,18 +91,24 @@ impl Tools {
         std::fs::remove_file(file).expect("a generated history to remove");
     }
 
-    pub fn ours(&self, file: &Path, model: &str, options: &str) -> Taken {
+    /// Violations are told, and so many explained: porcupine only decides.
+    pub fn ours(&self, file: &Path, model: &str, options: &str, explained: usize) -> Taken {
         let myself = std::env::current_exe().expect("this program's path");
         let mut command = Command::new(myself);
-        command.arg(judged::MODE).arg(file).args([model, options]);
+        command.arg(judged::MODE).arg(file).args([model, options, &explained.to_string()]);
         let output = command.output().expect("this program runs");
         let told = String::from_utf8_lossy(&output.stdout);
         let fields: Vec<&str> = told.split_whitespace().collect();
-        let [verdict, _, check, peak] = fields.as_slice() else {
+        let [verdict, parse, check, peak] = fields.as_slice() else {
             panic!("{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
         };
         let figure = |text: &str| text.parse().expect("a figure");
-        Taken { verdict: (*verdict).to_owned(), check_ms: figure(check), peak_mb: figure(peak) }
+        Taken {
+            verdict: (*verdict).to_owned(),
+            parse_ms: figure(parse),
+            check_ms: figure(check),
+            peak_mb: figure(peak),
+        }
     }
 
     pub fn porcupine(&self, file: &Path, kind: &str) -> Taken {
@@ -111,6 +129,7 @@ impl Tools {
         };
         Taken {
             verdict: verdict.to_owned(),
+            parse_ms: f64::NAN,
             check_ms: figure("cpu_ms"),
             peak_mb: figure("peak_mb"),
         }

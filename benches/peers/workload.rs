@@ -24,7 +24,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    fn of(self, operations: u64) -> u64 {
+    pub fn of(self, operations: u64) -> u64 {
         match self {
             Scale::Full => operations,
             Scale::Tenth => operations / 10,

@@ -21,7 +21,10 @@ pub fn compose(history: &History, checkers: &mut [Box<dyn Checker>], budget: &Bu
         intake.observe(event, line);
     }
     let start = || -> Exhausted { Box::new(|| (budget.exhausted)()) };
-    intake.finish(history, &Budgets { start: &start, memory: budget.memory })
+    intake.finish(
+        history,
+        &Budgets { start: &start, memory: budget.memory, explained: budget.explained },
+    )
 }
 
 /// Tells whether a budget is used up.
@@ -31,8 +34,15 @@ pub type Exhausted<'a> = Box<dyn Fn() -> bool + Send + Sync + 'a>;
 pub struct Budgets<'a> {
     /// Called when a checker begins with its end.
     pub start: &'a (dyn Fn() -> Exhausted<'a> + Sync),
-    /// As in [`Budget`].
+    /// As in [`Budget`], each.
     pub memory: usize,
+    pub explained: usize,
+}
+
+impl Budgets<'_> {
+    fn of_one<'a>(&self, exhausted: &'a (dyn Fn() -> bool + Sync)) -> Budget<'a> {
+        Budget { exhausted, memory: self.memory, explained: self.explained }
+    }
 }
 
 /// Checkers while the events of a history go by.
@@ -105,7 +115,7 @@ fn finished(
             return not_run(checker.name(), why);
         }
         let exhausted = (budgets.start)();
-        checker.finish(history, &Budget { exhausted: &*exhausted, memory: budgets.memory })
+        checker.finish(history, &budgets.of_one(&*exhausted))
     };
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     if checkers.len() < 2 || cores < 2 {
@@ -171,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_budget_that_is_gone_gives_unknown() {
-        let gone = Budget { exhausted: &|| true, memory: 1 << 20 };
+        let gone = Budget { exhausted: &|| true, ..Budget::UNBOUNDED };
         assert_eq!(verdicts(STALE, &gone).0, Verdict::Unknown);
     }
 

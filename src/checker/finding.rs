@@ -90,11 +90,18 @@ pub struct Budget<'a> {
     pub exhausted: &'a (dyn Fn() -> bool + Sync),
     /// Bytes that a checker's own tables may take.
     pub memory: usize,
+    /// How many violations of linearizability are explained, the first in time; all are counted. Explaining
+    /// one decides many smaller histories, so it costs more than to find it.
+    pub explained: usize,
 }
 
 impl Budget<'_> {
+    /// Violations that are explained unless somebody says otherwise.
+    pub const EXPLAINED: usize = 20;
+
     /// Never ends by time, one GiB of memory.
-    pub const UNBOUNDED: Budget<'static> = Budget { exhausted: &|| false, memory: 1 << 30 };
+    pub const UNBOUNDED: Budget<'static> =
+        Budget { exhausted: &|| false, memory: 1 << 30, explained: Budget::EXPLAINED };
 }
 
 /// Judges a history, from all of it at the end or event by event.

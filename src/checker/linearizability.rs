@@ -20,8 +20,9 @@ mod zones;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 
+use crate::checker::in_flight::InFlight;
 use crate::checker::{Anomaly, Budget, Checker, Finding, RegisterModel, Verdict};
 use crate::history::History;
 use crate::op::{Event, Key, Kind, NodeName, Process};
@@ -33,8 +34,6 @@ use parts::Part;
 use search::Limits;
 use terms::Divided;
 
-/// Violated keys that are explained; the rest are counted.
-const EXPLAINED: usize = 20;
 /// Below this, threads cost more than they save.
 const OPERATIONS_WORTH_THREADS: usize = 20_000;
 
@@ -108,7 +107,12 @@ impl Linearizability {
     }
 
     /// The violated keys, by the moment at which they show, explained.
-    fn explain(keys: &Keys, rulings: &[(usize, Ruling)], limits: &Limits) -> Vec<Anomaly> {
+    fn explain(
+        keys: &Keys,
+        rulings: &[(usize, Ruling)],
+        most: usize,
+        limits: &Limits,
+    ) -> Vec<Anomaly> {
         let mut violated: Vec<(u32, usize, &Ruled)> = rulings
             .iter()
             .filter_map(|(key, ruling)| match ruling {
@@ -121,7 +125,7 @@ impl Linearizability {
             })
             .collect();
         violated.sort_by_key(|(shown, key, _)| (*shown, *key));
-        violated.truncate(EXPLAINED);
+        violated.truncate(most);
         violated
             .into_iter()
             .filter_map(|(_, key, ruled)| Self::explain_one(keys, key, ruled, limits))
@@ -177,17 +181,18 @@ impl Checker for Linearizability {
             memory: budget.memory / pool::WORKERS,
             steps: u64::MAX,
         };
-        // The cheapest first: a budget that ends then leaves the fewest keys undecided.
+        // The cheapest first: a budget that ends then leaves the fewest keys undecided. Those of about
+        // one size stay in the history's order, since neighbours in it are neighbours in memory.
         let mut order: Vec<usize> = (0..keys.members.len()).collect();
-        order.sort_by_key(|key| keys.members[*key].len());
+        order.sort_by_key(|key| keys.members[*key].len().checked_ilog2());
         let parallel = keys.pairs.len() >= OPERATIONS_WORTH_THREADS;
         let rulings = pool::run(&order, parallel, |key| self.rule(&keys, key, &limits));
         let tally = Tally::of(&rulings);
         Finding {
             name: self.name().to_owned(),
             verdict: tally.verdict(),
-            why: tally.told(&keys),
-            anomalies: Self::explain(&keys, &rulings, &limits),
+            why: tally.told(&keys, budget.explained),
+            anomalies: Self::explain(&keys, &rulings, budget.explained, &limits),
             figures: tally.figures(&keys),
             consistency: None,
         }
@@ -215,17 +220,17 @@ impl<'a> Keys<'a> {
 
     /// A history is larger than any cache, so it is walked but once.
     fn in_one_pass(history: &'a History) -> Keys<'a> {
-        let mut open = FxHashMap::default();
+        let mut open = InFlight::default();
         let mut pairs: Vec<Pair> = Vec::with_capacity(history.len() / 2);
         let mut members = Members::default();
         for event in history.events() {
             let Process::Client(process) = event.process else { continue };
             if event.kind == Kind::Invoke {
-                open.insert(process, pairs.len());
+                open.begin(process, pairs.len() as u32);
                 members.entry(event.key.as_ref()).or_default().push(pairs.len() as u32);
                 pairs.push((event, None));
-            } else if let Some(position) = open.remove(&process) {
-                pairs[position].1 = Some(event);
+            } else if let Some(position) = open.end(process) {
+                pairs[position as usize].1 = Some(event);
             }
         }
         Keys { pairs, members, divided: None }
@@ -316,10 +321,10 @@ impl Tally {
         }
     }
 
-    fn told(&self, keys: &Keys) -> String {
+    fn told(&self, keys: &Keys, most: usize) -> String {
         let all = keys.members.len();
-        let explained = match self.violated > EXPLAINED {
-            true => format!(" ({EXPLAINED} are explained)"),
+        let explained = match self.violated > most {
+            true => format!(" ({most} are explained)"),
             false => String::new(),
         };
         let mut why = match self.violated {

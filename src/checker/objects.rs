@@ -34,8 +34,6 @@ use search::Limits;
 use split::{Pair, Part, split};
 use tally::{Ruled, Tally};
 
-/// Violated parts that are explained; the rest are counted.
-const EXPLAINED: usize = 20;
 /// Below this, threads cost more than they save.
 const OPERATIONS_WORTH_THREADS: usize = 20_000;
 
@@ -56,6 +54,7 @@ impl<O: Object> Objects<O> {
         pairs: &[Pair],
         parts: &[Part<O::Operation>],
         ruled: &[Ruled<O::Operation>],
+        most: usize,
         limits: &Limits,
     ) -> Vec<Anomaly> {
         let mut violated: Vec<(u32, usize)> = ruled
@@ -67,7 +66,7 @@ impl<O: Object> Objects<O> {
             })
             .collect();
         violated.sort_unstable();
-        violated.truncate(EXPLAINED);
+        violated.truncate(most);
         let explained = violated.into_iter().filter_map(|(_, part)| {
             let Decision::Violated { core } = &ruled[part].decision else { return None };
             let shrunk = shrink::shrink(&self.object, core, limits);
@@ -110,9 +109,10 @@ impl<O: Object> Checker for Objects<O> {
             Ruled { decision, tried }
         });
         let tally = Tally::of(&parts, &ruled, &refused);
-        let mut finding = Finding::new(self.name(), tally.verdict(), tally.told(&self.object));
+        let mut finding =
+            Finding::new(self.name(), tally.verdict(), tally.told(&self.object, budget.explained));
         finding.figures = tally.figures();
-        finding.anomalies = self.explain(&pairs, &parts, &ruled, &limits);
+        finding.anomalies = self.explain(&pairs, &parts, &ruled, budget.explained, &limits);
         finding
     }
 }

@@ -4,6 +4,7 @@ mod file;
 mod judge;
 mod manifest;
 mod options;
+mod source;
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +14,14 @@ use super::{exit, fail};
 use crate::conclude::{self, Limits};
 use crate::duration::Span;
 use crate::results_folder::ResultsFolder;
-use crate::say::{say, say_line};
+use crate::say::{lost, say, say_line};
 use options::OptionArguments;
 
 pub use options::flag;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// A results folder, or a history: .jsonl, .jsonl.zst, .edn
+    /// A results folder, or a history: .jsonl, .jsonl.zst, .edn; - for standard input
     #[arg(required_unless_present = "manifest")]
     path: Option<PathBuf>,
     /// What a history file is checked against, one or several; `list models` tells what there is
@@ -62,15 +63,18 @@ pub fn check(arguments: &Arguments) -> i32 {
     let limits = Limits { time, memory_bytes, ..Limits::default() };
     if let Some(path) = &arguments.manifest {
         let (filter, quiet, json) = (&arguments.filter, arguments.quiet, arguments.json);
-        return manifest::check(path, &manifest::Wanted { filter, quiet, json }, &limits);
+        return finish(manifest::check(path, &manifest::Wanted { filter, quiet, json }, &limits));
     }
     if arguments.quiet || !arguments.filter.is_empty() {
         return fail(exit::USAGE, "--quiet and --filter are of a manifest; give --manifest FILE");
     }
     let path = arguments.path.as_deref().unwrap_or(Path::new("."));
+    if path == Path::new("-") {
+        return finish(file::check(arguments, path, &limits));
+    }
     match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => check_folder(arguments, path, &limits),
-        Ok(_) => file::check(arguments, path, &limits),
+        Ok(metadata) if metadata.is_dir() => finish(check_folder(arguments, path, &limits)),
+        Ok(_) => finish(file::check(arguments, path, &limits)),
         Err(error) => {
             let expected = "expected a results folder, such as results/latest, or a history file";
             let path = path.display();
@@ -79,7 +83,33 @@ pub fn check(arguments: &Arguments) -> i32 {
     }
 }
 
+/// A verdict that could not be written down is none, unless the exit code says that something is wrong.
+fn finish(code: i32) -> i32 {
+    match (code, lost()) {
+        (exit::VALID, Some(error)) => {
+            fail(exit::INFRASTRUCTURE, format!("the verdict cannot be written to stdout: {error}"))
+        }
+        _ => code,
+    }
+}
+
 fn check_folder(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
+    let of_files = [
+        ("--model", !arguments.model.is_empty()),
+        ("--html", arguments.html.is_some()),
+        ("--independent", arguments.independent),
+    ];
+    let given = of_files.into_iter().filter(|(_, given)| *given).map(|(name, _)| name.to_owned());
+    let options = arguments.options.given().into_iter().map(flag);
+    if let Some(stray) = given.chain(options).next() {
+        return fail(
+            exit::USAGE,
+            format!(
+                "{stray} is of a history file: a results folder says itself what its run was; leave it out, or \
+                 give the folder's history.jsonl.zst (`stormglass report` draws a folder's page)"
+            ),
+        );
+    }
     let folder = match ResultsFolder::open(path) {
         Ok(folder) => folder,
         Err(error) => return fail(exit::USAGE, format!("{error:#}")),

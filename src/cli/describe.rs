@@ -25,6 +25,18 @@ struct Told {
     text: String,
 }
 
+impl Told {
+    /// Both, where they bear one name.
+    fn and(mut self, other: Told) -> Told {
+        self.text += &other.text;
+        match &mut self.json["others"] {
+            Json::Array(others) => others.push(other.json),
+            none => *none = json!([other.json]),
+        }
+        self
+    }
+}
+
 pub fn describe(arguments: &Arguments) -> i32 {
     match told(&arguments.name) {
         Ok(told) if arguments.json => {
@@ -40,12 +52,11 @@ pub fn describe(arguments: &Arguments) -> i32 {
 }
 
 fn told(name: &str) -> Result<Told, String> {
-    if let Ok(entry) = Catalog::Workloads.load(name) {
-        return workload::told(name, &entry);
-    }
-    if let Some(entry) = nemesis::entry(name) {
-        return nemesis::told(name, &entry);
-    }
+    let of_a_file = match (Catalog::Workloads.load(name), nemesis::entry(name)) {
+        (Ok(entry), _) => Some(workload::told(name, &entry)?),
+        (_, Some(entry)) => Some(nemesis::told(name, &entry)?),
+        _ => None,
+    };
     let named = named_things();
     // A variant's name alone may be that of several services.
     let is_it = |(kind, found, _): &&(&str, String, String)| {
@@ -53,15 +64,11 @@ fn told(name: &str) -> Result<Told, String> {
         found == name || bare == Some(name)
     };
     let found: Vec<&(&str, String, String)> = named.iter().filter(is_it).collect();
-    match &found[..] {
-        [(kind, name, description), more @ ..] => {
-            let mut told = of_words(kind, name, description);
-            for (kind, name, description) in more {
-                told.text += &of_words(kind, name, description).text;
-            }
-            Ok(told)
-        }
-        [] => {
+    let of_words = found.into_iter().map(|(kind, name, words)| of_words(kind, name, words));
+    let mut all = of_a_file.into_iter().chain(of_words);
+    match all.next() {
+        Some(first) => Ok(all.fold(first, Told::and)),
+        None => {
             let mut names: Vec<String> = named.into_iter().map(|(_, name, _)| name).collect();
             names.extend(Catalog::Workloads.names());
             names.extend(Catalog::Nemeses.names());

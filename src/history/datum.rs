@@ -39,6 +39,7 @@ impl<'a> Datum<'a> {
     /// Nothing: a read that says so observed that nothing was there.
     pub const NIL: Datum<'static> = Datum::Value(&Value::Nil);
 
+    #[inline]
     pub fn is_nil(self) -> bool {
         match self {
             Datum::Value(value) => *value == Value::Nil,
@@ -48,6 +49,7 @@ impl<'a> Datum<'a> {
         }
     }
 
+    #[inline]
     pub fn as_i64(self) -> Option<i64> {
         match self {
             Datum::Int(value) => Some(value),
@@ -63,6 +65,7 @@ impl<'a> Datum<'a> {
     }
 
     /// Text, which keywords and symbols of EDN are too, and whole numbers beyond 64 bits.
+    #[inline]
     pub fn as_str(self) -> Option<&'a str> {
         match self {
             Datum::Json(json) => json.as_str(),
@@ -99,6 +102,42 @@ impl<'a> Datum<'a> {
             },
             _ => None,
         }
+    }
+
+    /// The first two items of a list and, where there is one, the third: what micro-operations are made of.
+    #[inline]
+    pub fn first_three(self) -> Option<(Datum<'a>, Datum<'a>, Option<Datum<'a>>)> {
+        if let Datum::Parsed(cursor) = self {
+            let Node::List { count: 2.., .. } = cursor.node() else { return None };
+            let has_third = matches!(cursor.node(), Node::List { count: 3.., .. });
+            let first = cursor.inner();
+            let second = first.next();
+            let third = has_third.then(|| Datum::Parsed(second.next()));
+            return Some((Datum::Parsed(first), Datum::Parsed(second), third));
+        }
+        let mut items = self.items()?;
+        Some((items.next()?, items.next()?, items.next()))
+    }
+
+    /// Appends the items of a list if all are whole numbers from 0 to below `limit`; else nothing.
+    ///
+    /// Long lists of such numbers are what histories of transactions are made of.
+    pub fn small_numbers(self, limit: u32, into: &mut Vec<u32>) -> bool {
+        let Datum::Parsed(cursor) = self else { return false };
+        let Some(leaves) = cursor.leaves() else { return false };
+        let before = into.len();
+        for leaf in leaves {
+            match *leaf {
+                Node::Int(value) if (0..i64::from(limit)).contains(&value) => {
+                    into.push(value as u32)
+                }
+                _ => {
+                    into.truncate(before);
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// The keys and values, of a map. Keys that are numbers written as text are numbers: JSON has no
@@ -247,6 +286,30 @@ mod tests {
             assert_eq!(datum.to_text(), "[3,4]");
             assert_eq!(datum.to_value(), pair);
         }
+    }
+
+    #[test]
+    fn the_first_items_are_the_same_however_a_list_is_held() {
+        for text in ["[]", "[1]", "[1, 2]", "[1, [2, 9], 3]", "[[1], 2, 3, 4]", "7"] {
+            let (tree, tape) = (serde_json::from_str(text).expect("JSON"), json::parsed(text));
+            let told = |datum: Datum| {
+                let (one, other, third) = datum.first_three()?;
+                Some((one.to_json(), other.to_json(), third.map(Datum::to_json)))
+            };
+            assert_eq!(told(Datum::Parsed(tape.root())), told(Datum::Json(&tree)), "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_of_small_numbers_are_taken_at_once() {
+        let mut numbers = vec![7];
+        for (text, all) in [("[0 3 9]", true), ("[]", true), ("[1 10]", false), ("[1 [2]]", false)]
+        {
+            let tape = edn::parsed(text);
+            assert_eq!(Datum::Parsed(tape.root()).small_numbers(10, &mut numbers), all, "{text}");
+        }
+        assert!(!Datum::Parsed(edn::parsed("5").root()).small_numbers(10, &mut numbers));
+        assert_eq!(numbers, [7, 0, 3, 9]);
     }
 
     #[test]

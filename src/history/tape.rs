@@ -121,10 +121,12 @@ impl Tape {
 }
 
 impl<'a> Cursor<'a> {
+    #[inline]
     pub fn node(self) -> Node {
         self.tape.nodes.get(self.at as usize).copied().unwrap_or(Node::Nil)
     }
 
+    #[inline]
     pub fn as_str(self) -> Option<&'a str> {
         match self.node() {
             Node::Text { start, length } => {
@@ -134,11 +136,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// The items of a list of which none has parts of its own.
+    #[inline]
+    pub fn leaves(self) -> Option<&'a [Node]> {
+        let Node::List { count, end } = self.node() else { return None };
+        let leaves = self.tape.nodes.get(self.at as usize + 1..end as usize)?;
+        (leaves.len() == count as usize).then_some(leaves)
+    }
+
     pub fn is_tuple(self) -> bool {
         self.tape.tuple == Some(self.at)
     }
 
     /// The value after this one.
+    #[inline]
     pub fn next(self) -> Cursor<'a> {
         let at = match self.node() {
             Node::List { end, .. } | Node::Map { end, .. } => end,
@@ -148,6 +159,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The first value in this one.
+    #[inline]
     pub fn inner(self) -> Cursor<'a> {
         Cursor { at: self.at + 1, ..self }
     }

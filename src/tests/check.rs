@@ -3,6 +3,7 @@
 mod foreign;
 mod manifest;
 mod page;
+mod pipes;
 
 use expect_test::expect;
 

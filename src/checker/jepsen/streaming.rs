@@ -114,9 +114,10 @@ impl<W: Workload> Streaming<W> {
                 W::NAME
             ));
         }
-        if let Some(stray) = options.anomalies.iter().find(|kind| !is_known(kind)) {
+        let is_known = |name: &&String| ANOMALIES.iter().any(|kind| kind.name == **name);
+        if let Some(name) = options.anomalies.iter().find(|name| !is_known(name)) {
             return Err(format!(
-                "unknown anomaly `{stray}`: expected names as `stormglass list anomalies` has them"
+                "no anomaly is named `{name}`; `stormglass list anomalies` names them all"
             ));
         }
         Ok(Streaming {
@@ -191,10 +192,6 @@ impl<W: Workload> Streaming<W> {
         object.step(&Step { event: head, process, f, value, invoked }, &mut self.tally);
         self.tally.take_new()
     }
-}
-
-fn is_known(anomaly: &str) -> bool {
-    ANOMALIES.iter().any(|known| known.name == anomaly)
 }
 
 /// The workload's own name of an operation.

@@ -2,6 +2,7 @@
 
 use super::numbers::Numbers;
 use crate::checker::RegisterModel;
+use crate::name::Name;
 use crate::op::{Event, Kind, Value};
 
 /// A value of this register, numbered from the initial one.
@@ -13,8 +14,8 @@ pub(super) const INITIAL: ValueId = 0;
 /// Completion of an operation that may take effect at any later time, or never.
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// Operations whose completions are looked at together.
-const AHEAD: usize = 64;
+/// Operations whose events are looked at together.
+const AHEAD: usize = 32;
 
 /// An invocation and its completion, if there is one.
 pub(super) type Pair<'a> = (&'a Event, Option<&'a Event>);
@@ -97,52 +98,74 @@ impl Register {
     ) -> Result<Register, String> {
         let mut numbers = Numbers::new(&model.initial, members.len());
         let mut operations = Vec::with_capacity(members.len());
-        let mut kinds = Vec::with_capacity(AHEAD);
+        let mut heads = Vec::with_capacity(AHEAD);
         for chunk in members.chunks(AHEAD) {
-            // Completions lie scattered: looked at together they are waited for together.
-            kinds.clear();
-            kinds.extend(chunk.iter().map(|origin| pairs[*origin as usize].1.map(|c| c.kind)));
-            for (origin, kind) in chunk.iter().zip(&kinds) {
+            // Events lie scattered: looked at together they are waited for together.
+            heads.clear();
+            heads.extend(chunk.iter().map(|origin| Head::of(pairs[*origin as usize])));
+            for (origin, head) in chunk.iter().zip(&heads) {
                 let pair = pairs[*origin as usize];
-                operations.extend(read_one(pair, *origin, *kind, model, &mut numbers)?);
+                operations.extend(read_one(pair, *origin, head, model, &mut numbers)?);
             }
         }
         Ok(Register { operations, values: numbers.count() })
     }
 }
 
+/// What is looked at of every operation.
+struct Head {
+    f: Name,
+    invoked: u64,
+    /// The completion's kind and index.
+    completed: Option<(Kind, u64)>,
+}
+
+impl Head {
+    fn of((invocation, completion): Pair) -> Head {
+        let completed = completion.map(|completion| (completion.kind, completion.index));
+        Head { f: invocation.f, invoked: invocation.index, completed }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        self.completed.map(|(kind, _)| kind)
+    }
+}
+
 fn read_one(
     (invocation, completion): Pair,
     origin: u32,
-    kind: Option<Kind>,
+    head: &Head,
     model: &RegisterModel,
     numbers: &mut Numbers,
 ) -> Result<Option<Operation>, String> {
-    let effect = match kind {
+    let effect = match head.kind() {
         Some(Kind::Fail) => failed_effect(invocation, completion, model, numbers)?,
-        kind => effect(invocation, completion, kind, model, numbers)?,
+        _ => effect(invocation, completion, head, model, numbers)?,
     };
     let Some(effect) = effect else { return Ok(None) };
-    let certain = completion.filter(|_| kind != Some(Kind::Info));
-    let (invoke, complete) = (position(invocation)?, certain.map_or(Ok(NEVER), position)?);
-    Ok(Some(Operation { effect, invoke, complete, origin }))
+    let complete = match head.completed {
+        None | Some((Kind::Info, _)) => NEVER,
+        Some((_, index)) => position(index)?,
+    };
+    Ok(Some(Operation { effect, invoke: position(head.invoked)?, complete, origin }))
 }
 
-fn position(event: &Event) -> Result<u32, String> {
-    u32::try_from(event.index + 1)
+fn position(index: u64) -> Result<u32, String> {
+    u32::try_from(index + 1)
         .ok()
         .filter(|position| *position != NEVER)
-        .ok_or_else(|| format!("index {} is beyond what can be checked", event.index))
+        .ok_or_else(|| format!("index {index} is beyond what can be checked"))
 }
 
 fn effect(
     invocation: &Event,
     completion: Option<&Event>,
-    kind: Option<Kind>,
+    head: &Head,
     model: &RegisterModel,
     numbers: &mut Numbers,
 ) -> Result<Option<Effect>, String> {
-    match &*invocation.f {
+    let kind = head.kind();
+    match &*head.f {
         "read" => {
             let Some(completion) = completion.filter(|_| kind == Some(Kind::Ok)) else {
                 return Ok(None);

@@ -8,6 +8,7 @@
 //! observe are left out; and a write nobody can observe hides behind the next write.
 
 mod candidates;
+mod groups;
 mod live;
 mod mask;
 mod memo;
@@ -120,7 +121,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             frames: Vec::new(),
             untried: Vec::new(),
             ranked: Ranked::default(),
-            memo: Memo::new(limits.memory),
+            memo: Memo::new(limits.memory, plan.operations.len()),
             steps: 0,
         }
     }

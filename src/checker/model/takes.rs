@@ -43,7 +43,7 @@ impl ModelKind {
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
             "bank" => BANK,
-            "set-full" => SET_FULL,
+            "set-full" | "staleness" | "progress" | "epochs" => SET_FULL,
             _ => JEPSEN,
         }
     }

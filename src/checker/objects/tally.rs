@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::EXPLAINED;
 use super::decide::{Decision, Method};
 use super::object::Object;
 use super::split::{Part, Refused};
@@ -70,10 +69,10 @@ impl Tally {
         }
     }
 
-    pub fn told<O: Object>(&self, object: &O) -> String {
+    pub fn told<O: Object>(&self, object: &O, most: usize) -> String {
         let (all, kind) = (self.keys.len(), object.name());
-        let explained = match self.violated > EXPLAINED {
-            true => format!(" ({EXPLAINED} violations are explained)"),
+        let explained = match self.violated > most {
+            true => format!(" ({most} violations are explained)"),
             false => String::new(),
         };
         let mut why = match (self.violated, self.undecided) {

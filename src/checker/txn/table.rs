@@ -13,6 +13,7 @@ use std::borrow::Cow;
 pub use intern::{Interner, Keys};
 pub use lists::{ListRead, Lists};
 
+use crate::checker::in_flight::InFlight;
 use crate::op::Nanos;
 
 /// No transaction, no value, no branch.
@@ -115,7 +116,7 @@ pub struct Table {
     micro_ops: Vec<MicroOp>,
     steps: Vec<u32>,
     /// By process: its transaction under way.
-    open: rustc_hash::FxHashMap<u32, u32>,
+    open: InFlight,
     pub keys: Keys,
     pub values: Interner,
     pub lists: Lists,
@@ -133,7 +134,7 @@ impl Table {
             txns: Vec::new(),
             micro_ops: Vec::new(),
             steps: Vec::new(),
-            open: rustc_hash::FxHashMap::default(),
+            open: InFlight::default(),
             keys: Keys::default(),
             values: Interner::default(),
             lists: Lists::default(),

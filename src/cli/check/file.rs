@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::Arguments;
 use super::judge::{Judged, Subject, worst};
-use crate::checker::{MODELS, ModelKind, Shape, Verdict, guess};
+use super::source::Source;
+use crate::checker::{Finding, MODELS, ModelKind, Shape, Verdict, guess};
 use crate::cli::{colours, exit, fail, width};
 use crate::conclude::Limits;
 use crate::report::{Checked, checked_page, checked_text};
@@ -24,25 +25,30 @@ pub fn check(arguments: &Arguments, path: &Path, limits: &Limits) -> i32 {
 }
 
 fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, String> {
-    let name = path.display().to_string();
+    let source = Source::open(path)?;
+    let name = source.name.clone();
     let named = named(&arguments.model)?;
     if let Some(models) = &named {
         arguments.options.fit(models)?;
     }
-    let subject = Subject::of(path, arguments.independent, arguments.tolerate_tail)?;
+    let subject = Subject::of(&source, arguments.independent, arguments.tolerate_tail)?;
     let chosen = match named {
         Some(models) => Chosen { models, guessed: None },
         None => guessed(&name, &subject.shape)?,
     };
     arguments.options.fit(&chosen.models)?;
     let options = arguments.options.options();
-    let judged = subject.judge(&chosen.models, &options, arguments.html.is_some(), limits)?;
+    let mut judged = subject.judge(&chosen.models, &options, arguments.html.is_some(), limits)?;
     if let (Some(damage), false) = (&judged.damage, arguments.tolerate_tail) {
         return Err(format!("{name}: {damage}; `--tolerate-tail` judges what is readable"));
     }
     if judged.events == 0 {
         let damage = judged.damage.map_or("no operations".to_owned(), |damage| damage.to_string());
         return Err(format!("{name}: {damage}; nothing of it is readable; restore it from a copy"));
+    }
+    if judged.asked == 0 {
+        let why = "no client did anything, so nothing was shown";
+        judged.findings.push(Finding::new("stats", Verdict::Unknown, why));
     }
     aside(arguments, &name, &subject, &judged);
     let models: Vec<&str> = chosen.models.iter().map(|model| model.name).collect();
@@ -67,6 +73,9 @@ fn aside(arguments: &Arguments, name: &str, subject: &Subject, judged: &Judged) 
     }
     if let Some(damage) = &judged.damage {
         say_aside!("stormglass: {name}: {damage}; only what is before it was judged");
+    }
+    if !judged.answered {
+        say_aside!("stormglass: {name}: no operation was ok, so a valid verdict shows little");
     }
     if let Some(remark) = &judged.remark {
         say_aside!("stormglass: {name}: {remark}");

@@ -1,20 +1,23 @@
 //! One history file against its models, in one pass, of which no more is kept than the checkers need.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
-use crate::checker::{Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict};
+use crate::checker::{
+    Budget, Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict,
+};
 use crate::conclude::Limits;
-use crate::history::{Damage, Flaw, FlawKind, Format, History, Keys, ReadOptions, Summary};
-use crate::op::Event;
-use crate::results_folder::stream_history;
+use crate::history::{Damage, Flaw, FlawKind, Format, History, Keys, ReadOptions, Sink, Summary};
+use crate::op::{Event, Kind, Process};
+use crate::results_folder::stream_named_history;
+
+use super::source::Source;
 
 /// Events that tell what a history is of.
 const SAMPLE: u64 = 20_000;
 
 /// A history that has been found, and what its beginning looks like.
 pub struct Subject<'a> {
-    path: &'a Path,
+    source: &'a Source,
     pub shape: Shape,
     keys: Keys,
     tolerate_tail: bool,
@@ -31,6 +34,10 @@ pub struct Judged {
     pub history: History,
     pub damage: Option<Damage>,
     pub events: u64,
+    /// Events of clients.
+    pub asked: u64,
+    /// Whether any operation was ok.
+    pub answered: bool,
     /// What its readers should know of the lines that it has.
     pub remark: Option<String>,
 }
@@ -38,14 +45,14 @@ pub struct Judged {
 impl<'a> Subject<'a> {
     /// Looks at the beginning. Keys are in the values if `independent` says so, or the operations.
     pub fn of(
-        path: &'a Path,
+        source: &'a Source,
         independent: bool,
         tolerate_tail: bool,
     ) -> Result<Subject<'a>, String> {
         let keys = if independent { Keys::Independent } else { Keys::Plain };
         let shape = Shape::default();
         let mut subject =
-            Subject { path, shape, keys, tolerate_tail, real_time: true, is_own: false };
+            Subject { source, shape, keys, tolerate_tail, real_time: true, is_own: false };
         subject.sample()?;
         if !independent && subject.shape.has_keys_in_values() {
             subject.keys = Keys::Independent;
@@ -62,14 +69,20 @@ impl<'a> Subject<'a> {
         ReadOptions { keys: self.keys, tolerate_tail: self.tolerate_tail }
     }
 
+    fn stream(&self, sink: &mut Sink) -> Result<Summary, String> {
+        let Source { path, name, .. } = self.source;
+        stream_named_history(path, name, &self.options(), sink)
+            .map_err(|error| format!("{error:#}"))
+    }
+
     fn sample(&mut self) -> Result<(), String> {
         let (mut shape, mut seen) = (Shape::default(), 0);
-        let read = stream_history(self.path, &self.options(), &mut |head, value| {
+        let read = self.stream(&mut |head, value| {
             shape.observe(head, value);
             seen += 1;
             if seen < SAMPLE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        let summary = read.map_err(|error| format!("{error:#}"))?;
+        let summary = read?;
         (self.shape, self.real_time) = (shape, summary.real_time);
         self.is_own = summary.format == Format::Packed;
         Ok(())
@@ -112,13 +125,17 @@ impl<'a> Subject<'a> {
         let mut intake = Intake::new(&mut checkers);
         let keep = keep || intake.needs_history();
         let mut history = History::default();
-        let mut number = 0;
         let mut indices = Indices::default();
-        let summary = stream_history(self.path, &self.options(), &mut |head, value| {
+        let (mut number, mut asked, mut answered) = (0, 0_u64, false);
+        let summary = self.stream(&mut |head, value| {
             number += 1;
             indices.observe(head.index, number);
             let renumbered = renumber.then(|| Event { index: number - 1, ..head.clone() });
             let head = renumbered.as_ref().unwrap_or(head);
+            if matches!(head.process, Process::Client(_)) {
+                asked += 1;
+                answered |= head.kind == Kind::Ok;
+            }
             if keep {
                 let event = Event { value: value.to_value(), ..head.clone() };
                 intake.observe(&event, number);
@@ -128,12 +145,21 @@ impl<'a> Subject<'a> {
             }
             ControlFlow::Continue(())
         });
-        let summary = summary.map_err(|error| format!("{error:#}"))?;
+        let summary = summary?;
         let start = || limits.start();
-        let budgets = Budgets { start: &start, memory: limits.memory_bytes };
+        let budgets =
+            Budgets { start: &start, memory: limits.memory_bytes, explained: Budget::EXPLAINED };
         let findings = intake.finish(&history, &budgets).findings;
         let remark = remark(&summary, &findings);
-        let judged = Judged { findings, history, damage: summary.damage, events: number, remark };
+        let judged = Judged {
+            findings,
+            history,
+            damage: summary.damage,
+            events: number,
+            asked,
+            answered,
+            remark,
+        };
         Ok((judged, indices.astray))
     }
 }

@@ -12,6 +12,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::judge::Subject;
+use super::source::Source;
 use crate::checker::{MODELS, ModelKind};
 use crate::cli::{colours, exit, fail};
 use crate::conclude::Limits;
@@ -67,7 +68,7 @@ pub fn check(path: &Path, wanted: &Wanted, limits: &Limits) -> i32 {
 }
 
 fn read(path: &Path, filter: &str) -> Result<Vec<Entry>, String> {
-    let text = std::fs::read_to_string(path)
+    let text = text(path)
         .map_err(|error| format!("cannot be read: {error}; expected a manifest, check the path"))?;
     let mut entries = format::parse(&text)?;
     let words: Vec<&str> = filter.split_whitespace().collect();
@@ -78,6 +79,19 @@ fn read(path: &Path, filter: &str) -> Result<Vec<Entry>, String> {
     match entries.is_empty() {
         true => Err(format!("no entry's path, family or model holds `{filter}`")),
         false => Ok(entries),
+    }
+}
+
+/// Most that a manifest may have, in bytes.
+const MOST: u64 = 64 << 20;
+
+fn text(path: &Path) -> std::io::Result<String> {
+    use std::io::Read;
+    let mut text = String::new();
+    let read = std::fs::File::open(path)?.take(MOST).read_to_string(&mut text)?;
+    match (read as u64) < MOST {
+        true => Ok(text),
+        false => Err(std::io::Error::other(format!("it has more than {} MiB", MOST >> 20))),
     }
 }
 
@@ -139,7 +153,11 @@ fn outcomes(file: &Path, entry: &Entry, form: Form, limits: &Limits) -> Vec<Outc
         Model::Any => MODELS.iter().collect(),
         Model::Unknown(unknown) => return failed(unknown.to_string()),
     };
-    let subject = match Subject::of(file, false, false) {
+    let source = match Source::open(file) {
+        Ok(source) => source,
+        Err(error) => return failed(error),
+    };
+    let subject = match Subject::of(&source, false, false) {
         Ok(subject) => subject,
         Err(error) => return failed(error),
     };

@@ -20,7 +20,7 @@ pub struct OptionArguments {
     /// The consistency models that transactions are to satisfy
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     consistency: Vec<String>,
-    /// Anomalies to look for: with --consistency besides those that the models rule out, else these alone
+    /// Only these anomalies make a history invalid; with --consistency, those that its models rule out too
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     anomalies: Vec<String>,
     /// Each key of rw-register is linearizable by itself

@@ -1,6 +1,6 @@
 //! What a search has tried. Bounded: forgetting costs time, never the answer.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::mask::Mask;
 
@@ -58,6 +58,8 @@ pub(super) enum Remembered {
 
 /// Times that everything may be forgotten before the search counts as hopeless.
 const FORGETTING_LIMIT: u32 = 4;
+/// Configurations that there is room for at first, at most.
+const ROOM: usize = 256;
 
 /// Maps a configuration to the smallest `Used`s tried with it. An empty list stands for one with
 /// nothing used, which is the common case and needs no allocation.
@@ -70,8 +72,11 @@ pub(super) struct Memo<const WORDS: usize> {
 }
 
 impl<const WORDS: usize> Memo<WORDS> {
-    pub fn new(memory: usize) -> Self {
-        Memo { tried: FxHashMap::default(), memory, lists: 0, forgotten: 0 }
+    /// With room for what an easy search of so many operations tries.
+    pub fn new(memory: usize, operations: usize) -> Self {
+        let room = operations.min(ROOM);
+        let tried = FxHashMap::with_capacity_and_hasher(room, FxBuildHasher);
+        Memo { tried, memory, lists: 0, forgotten: 0 }
     }
 
     /// Remembers a configuration. No choice before `oldest_choice` is open any more.
@@ -135,7 +140,7 @@ mod tests {
 
     #[test]
     fn less_used_dominates_more_used() {
-        let mut memo = Memo::new(1 << 20);
+        let mut memo = Memo::new(1 << 20, 10);
         let mut remember = |counts: &[(u32, u32)]| memo.remember(key(1), &used(counts), 0);
         assert_eq!(remember(&[(1, 1), (3, 2)]), Remembered::New);
         assert_eq!(remember(&[(1, 1), (3, 2)]), Remembered::Before);
@@ -159,7 +164,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_forgetting_and_then_by_giving_up() {
-        let mut memo: Memo<1> = Memo::new(1 << 14);
+        let mut memo: Memo<1> = Memo::new(1 << 14, 10);
         // Old configurations are forgotten for free.
         for position in 0..100_000 {
             assert_eq!(memo.remember(key(position), &used(&[]), position), Remembered::New);

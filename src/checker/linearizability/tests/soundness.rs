@@ -429,7 +429,7 @@ fn limits_give_unknown_and_say_how_far() {
         }
         other => panic!("{other:?}"),
     }
-    let gone = Budget { exhausted: &|| true, memory: 1 << 20 };
+    let gone = Budget { exhausted: &|| true, ..Budget::UNBOUNDED };
     let finding = Linearizability::new(cas_register()).finish(&history, &gone);
     assert_eq!(finding.verdict, Verdict::Unknown);
     assert!(finding.why.contains("the time budget ended"), "{}", finding.why);

@@ -14,7 +14,7 @@ pub fn add(table: &Table, versions: &Versions, edges: &mut Edges) {
     for (id, _) in table.txns().filter(|(_, txn)| txn.is_ok()) {
         for op in table.micro_ops(id) {
             let MicroOp::ReadList { key, read } = *op else { continue };
-            let Some(place) = place_after(table, versions, key, read) else {
+            let Some(place) = versions.place_after(table, key, read) else {
                 wrote(table, versions, edges, (id, key, read));
                 continue;
             };
@@ -37,19 +37,6 @@ pub fn add(table: &Table, versions: &Versions, edges: &mut Edges) {
     for readers in at_the_end.chunk_by(|one, other| one.0 == other.0) {
         overlooked(versions, edges, readers);
     }
-}
-
-/// The place in the key's order after the last element of a read, unless that lies outside of the order.
-fn place_after(table: &Table, versions: &Versions, key: u32, read: ListRead) -> Option<usize> {
-    if read.length == 0 {
-        return Some(0);
-    }
-    let order = versions.elements(key);
-    if read.branch == table.lists.longest(key) && order.len() == table.lists.longest_of(key).len() {
-        return Some(read.length as usize);
-    }
-    let last = table.lists.seen(read).last()?;
-    versions.place(key, *last).map(|place| place as usize + 1)
 }
 
 fn wrote(

@@ -137,9 +137,15 @@ fn intermediate(
     judgement: &mut Judgement,
     (id, key, read): Seen,
 ) {
-    let Some(last) = table.lists.seen(read).last() else { return };
-    let writer = versions.went_on(key, *last).filter(|writer| *writer != id);
-    let Some(writer) = writer else { return };
+    let last = || table.lists.seen(read).last();
+    // By place if it has one, which needs no hashing.
+    let place = versions.place_after(table, key, read).and_then(|after| after.checked_sub(1));
+    let writer = match place {
+        Some(place) => versions.went_on_at(key, place),
+        None => last().and_then(|last| versions.went_on(key, *last)),
+    };
+    let Some(writer) = writer.filter(|writer| *writer != id) else { return };
+    let Some(last) = last() else { return };
     judgement.tell("G1b", || {
         let (key_text, value) = (table.key_text(key), table.value_text(*last));
         let told = format!(

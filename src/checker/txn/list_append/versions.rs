@@ -1,8 +1,8 @@
 //! The order of each key's elements, and who appended them.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::checker::txn::table::{MicroOp, NONE, Outcome, Table};
+use crate::checker::txn::table::{ListRead, MicroOp, NONE, Outcome, Table};
 
 /// An append that no read has seen, of a transaction that may have taken effect.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +22,8 @@ pub struct Versions {
     writers: Vec<u32>,
     /// By element who appended it or, if that one had no effect, the next that may have had; or [`NONE`].
     next: Vec<u32>,
+    /// Those elements, by position among all, whose transaction appended to the key again later.
+    went_on: FxHashSet<u32>,
     /// By key and value: who appended it, and the place in the key's order.
     appends: FxHashMap<u64, Append>,
     /// Sorted by key and then by transaction.
@@ -40,6 +42,10 @@ struct Append {
 impl Append {
     fn txn(self) -> u32 {
         self.origin >> 1
+    }
+
+    fn went_on(self) -> bool {
+        self.origin & 1 == 1
     }
 }
 
@@ -86,6 +92,9 @@ impl Versions {
                 Some(append) if append.place != NONE => continue,
                 Some(append) => {
                     append.place = place;
+                    if append.went_on() {
+                        self.went_on.insert(self.elements.len() as u32);
+                    }
                     append.txn()
                 }
                 None if self.elements[start..].contains(element) => continue,
@@ -125,7 +134,16 @@ impl Versions {
     /// Who appended a value, if he appended to the key again later.
     pub fn went_on(&self, key: u32, value: u32) -> Option<u32> {
         let append = self.appends.get(&pack(key, value))?;
-        (append.origin & 1 == 1).then(|| append.txn())
+        append.went_on().then(|| append.txn())
+    }
+
+    /// The same of the element at a place of the key's order.
+    pub fn went_on_at(&self, key: u32, place: usize) -> Option<u32> {
+        if self.went_on.is_empty() {
+            return None;
+        }
+        let position = self.starts[key as usize] + place as u32;
+        self.went_on.contains(&position).then(|| self.writers[position as usize])
     }
 
     /// From this place on, who appended first among those that may have had effect.
@@ -140,6 +158,21 @@ impl Versions {
             .get(&pack(key, value))
             .map(|append| append.place)
             .filter(|place| *place != NONE)
+    }
+
+    /// The place in the key's order after the last element of a read, unless that lies outside of the
+    /// order.
+    pub fn place_after(&self, table: &Table, key: u32, read: ListRead) -> Option<usize> {
+        if read.length == 0 {
+            return Some(0);
+        }
+        let lists = &table.lists;
+        if read.branch == lists.longest(key) && self.range(key).len() == lists.longest_of(key).len()
+        {
+            return Some(read.length as usize);
+        }
+        let last = lists.seen(read).last()?;
+        self.place(key, *last).map(|place| place as usize + 1)
     }
 
     /// A key's elements in order.

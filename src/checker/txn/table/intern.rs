@@ -35,6 +35,15 @@ impl Interner {
         NAMED | position as u32
     }
 
+    /// Appends the numbers of a list's items; `None` if it is no list.
+    pub fn intern_all(&mut self, list: Datum, numbers: &mut Vec<u32>) -> Option<()> {
+        // Small numbers stand for themselves.
+        if !list.small_numbers(NAMED, numbers) {
+            numbers.extend(list.items()?.map(|item| self.intern(item)));
+        }
+        Some(())
+    }
+
     /// The number of a value that has been seen.
     pub fn find(&self, value: Datum) -> Option<u32> {
         small(value).or_else(|| {

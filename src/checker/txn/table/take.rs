@@ -33,7 +33,7 @@ impl Table {
         self.txns[id as usize].invoked = Some(moment(head));
         self.steps.push(id << 1);
         // One that was still open has no completion and stays indeterminate.
-        self.open.insert(process, id);
+        self.open.begin(process, id);
         Ok(())
     }
 
@@ -43,7 +43,7 @@ impl Table {
             Kind::Fail => Outcome::Fail,
             _ => Outcome::Info,
         };
-        let begun = self.open.remove(&process);
+        let begun = self.open.end(process);
         let first = self.micro_ops.len() as u32;
         // What an invocation asked for is all there is to know of a transaction that was not ok.
         if outcome == Outcome::Ok || (begun.is_none() && !value.is_nil()) {
@@ -108,10 +108,8 @@ impl Table {
             Shape::Registers => "[\"w\" key value] or [\"r\" key value]",
         };
         let expected = || format!("expected {wanted}, found {}", short(&micro_op.to_text()));
-        let mut items = micro_op.items().ok_or_else(expected)?;
-        let f = items.next().and_then(Datum::as_str).ok_or_else(expected)?;
-        let key = items.next().ok_or_else(expected)?;
-        let value = items.next();
+        let (f, key, value) = micro_op.first_three().ok_or_else(expected)?;
+        let f = f.as_str().ok_or_else(expected)?;
         match (self.shape, f) {
             (Shape::Lists, "append") | (Shape::Registers, "w") => {
                 let value = value.ok_or_else(expected)?;
@@ -141,7 +139,7 @@ impl Table {
         };
         let mut list = std::mem::take(&mut self.list);
         list.clear();
-        list.extend(value.items()?.map(|element| self.values.intern(element)));
+        self.values.intern_all(value, &mut list)?;
         let read = self.lists.take(key, &list);
         self.list = list;
         Some(MicroOp::ReadList { key, read })

@@ -179,9 +179,9 @@ fn a_budget_that_ends_leaves_the_verdict_open() {
     ] {
         let mut checker = RwRegister::new(&options(json.clone())).expect("options");
         history.events().iter().for_each(|event| drop(checker.observe(event)));
-        let spent = Budget { exhausted: &|| true, memory: 1 << 30 };
+        let spent = Budget { exhausted: &|| true, ..Budget::UNBOUNDED };
         assert_eq!(checker.judge(&spent).verdict, Verdict::Unknown, "{json}");
-        let small = Budget { exhausted: &|| false, memory: 1 << 10 };
+        let small = Budget { memory: 1 << 10, ..Budget::UNBOUNDED };
         let finding = checker.judge(&small);
         assert_eq!(finding.verdict, Verdict::Unknown, "{json}");
         assert!(finding.why.contains("memory"), "{}", finding.why);
