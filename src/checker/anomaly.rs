@@ -137,13 +137,30 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "non-monotonic-read",
         "a transaction read from another, and then something older than what that one wrote",
     ),
-    kind(
-        "fractured-read",
-        "a transaction saw one write of another, or of its own process before, and missed a second",
-    ),
+    kind("fractured-read", "a transaction saw one write of another, and missed a second"),
     kind(
         "causality-violation",
+        "a transaction missed a write that had happened before it, by who read from whom",
+    ),
+    kind(
+        "non-monotonic-read-process",
+        "non-monotonic-read, if each process did its own transactions in order",
+    ),
+    kind(
+        "fractured-read-process",
+        "a transaction missed a write of its own process before, or fractured-read in process order",
+    ),
+    kind(
+        "causality-violation-process",
         "a transaction missed a write that had happened before it, by processes and reads",
+    ),
+    kind(
+        "garbage-read-process",
+        "a process wrote a register and then read there what nobody had written",
+    ),
+    kind(
+        "garbage-read-realtime",
+        "a transaction read what nobody had written, after a write had been acknowledged",
     ),
     kind("noncausal", "a step of a register did not see the one before it"),
     kind("read-your-writes", "a process read an older value than it had written"),

@@ -5,9 +5,9 @@
 //! to all inferences finds the cycles, names them, and tells which consistency models they rule out.
 
 mod consistency;
-mod cycles;
+pub(in crate::checker) mod cycles;
 mod explain;
-mod graph;
+pub(in crate::checker) mod graph;
 mod judgement;
 mod list_append;
 mod rw_register;

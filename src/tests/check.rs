@@ -1,5 +1,6 @@
 //! `stormglass check` on files, as people call it.
 
+mod foreign;
 mod manifest;
 mod page;
 mod pipes;

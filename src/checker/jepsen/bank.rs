@@ -22,9 +22,9 @@ pub(super) struct Bank {
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
     let mut bank = Bank::default();
-    if !options.init.is_null() {
-        let first =
-            balances(Datum::Json(&options.init)).ok_or("init: expected {account: balance, ...}")?;
+    if !options.initial().is_null() {
+        let first = balances(Datum::Json(options.initial()))
+            .ok_or("init: expected {account: balance, ...}")?;
         bank.open_with(first);
     }
     streaming::with(bank, options)

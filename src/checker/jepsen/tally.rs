@@ -92,6 +92,11 @@ impl Tally {
         self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == kind)
     }
 
+    /// Whether this kind was asked for by its name.
+    pub fn names(&self, kind: &str) -> bool {
+        self.wanted.iter().any(|wanted| wanted == kind)
+    }
+
     /// Notes an anomaly; its words are only made while they are still told.
     pub fn report(&mut self, kind: &'static str, told: impl FnOnce() -> Told) {
         if !self.wants(kind) {

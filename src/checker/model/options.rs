@@ -1,13 +1,16 @@
 //! What may be said of a history besides its model.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value as Json;
 
 /// Options of `stormglass check`, and of an entry of a manifest. Each model takes those that concern it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelOptions {
-    /// What each object holds at first, in the model's own terms: `null`, `0`, `""`, `{"x": 0}`.
-    pub init: serde_json::Value,
+    /// What each object holds at first, in the model's own terms: `null`, `0`, `""`, `{"x": 0}`. That it
+    /// is `null` may be said too.
+    #[serde(deserialize_with = "said")]
+    pub init: Option<Json>,
     /// A `cas` that failed proves that the register held something else.
     pub failed_cas_is_evidence: bool,
     /// An `ok` read of nil says nothing, as in Knossos, instead of "observed empty".
@@ -26,4 +29,30 @@ pub struct ModelOptions {
     pub transaction_order: Option<String>,
     /// The names of the model's operations where a history uses others.
     pub ops: Vec<String>,
+}
+
+impl ModelOptions {
+    /// What each object holds at first; `null` where nothing was said.
+    pub fn initial(&self) -> &Json {
+        self.init.as_ref().unwrap_or(&Json::Null)
+    }
+}
+
+/// What was said, `null` too.
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_at_first_is_not_the_same_as_nothing_said() {
+        let read = |text: &str| serde_json::from_str::<ModelOptions>(text).expect(text);
+        assert_eq!(read("{}").init, None);
+        assert_eq!(read(r#"{"init": null}"#).init, Some(Json::Null));
+        assert_eq!(read(r#"{"init": 0}"#).initial(), &Json::from(0));
+        assert_eq!(read("{}").initial(), &Json::Null);
+    }
 }

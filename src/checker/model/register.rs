@@ -35,7 +35,7 @@ impl RegisterModel {
     /// This register under the options that concern it.
     pub fn with(self, options: &ModelOptions) -> RegisterModel {
         RegisterModel {
-            initial: Datum::Json(&options.init).to_value(),
+            initial: Datum::Json(options.initial()).to_value(),
             failed_cas_is_evidence: options.failed_cas_is_evidence,
             nil_is_wildcard: options.nil_read_is_unknown,
             ..self

@@ -6,6 +6,7 @@
 //! as for any workload. Read committed, read atomic and causal consistency need no order of versions:
 //! they are decided by [`weak`](crate::checker::txn::weak).
 
+mod asked;
 mod case;
 mod dependencies;
 pub(crate) mod direct;
@@ -18,6 +19,7 @@ mod singles;
 mod sources;
 mod stated;
 mod touches;
+mod unwritten;
 mod version_order;
 pub(crate) mod versions;
 pub(crate) mod words;
@@ -25,20 +27,18 @@ pub(crate) mod words;
 #[cfg(test)]
 mod tests;
 
-use crate::checker::txn::consistency::Wanted;
 use crate::checker::txn::cycles::find_cycles;
 use crate::checker::txn::explain::cycle_anomaly;
 use crate::checker::txn::graph::{Edges, process_order, realtime_order};
 use crate::checker::txn::judgement::Judgement;
 use crate::checker::txn::table::{NONE, Shape, Table};
-use crate::checker::txn::weak::Level;
 use crate::checker::txn::weak::committed::Committed;
 use crate::checker::{Anomaly, Budget, Checker, Finding, ModelKind, ModelOptions, Verdict};
 use crate::history::{Datum, History};
 use crate::op::Event;
-use case::{CAUSAL, Case};
+use asked::Asks;
+use case::Case;
 use dependencies::{Users, dependencies};
-use direct::direct;
 use footprint::Footprints;
 use initial::InitialVersions;
 use justify::Evidence;
@@ -74,11 +74,10 @@ impl Trusted {
 /// Judges transactions on registers.
 #[derive(Debug)]
 pub(crate) struct RwRegister {
-    wanted: Wanted,
-    /// Set if nothing but weak levels is wanted: the strongest of them.
-    level: Option<Level>,
+    asks: Asks,
     trusted: Trusted,
-    initial: serde_json::Value,
+    /// What every key holds at first, if it was said.
+    initial: Option<serde_json::Value>,
     table: Table,
 }
 
@@ -86,8 +85,7 @@ impl RwRegister {
     pub fn new(options: &ModelOptions) -> Result<RwRegister, String> {
         let stated = options.transaction_order.as_deref().map(StatedOrder::parse).transpose()?;
         Ok(RwRegister {
-            wanted: wanted(options)?,
-            level: weak_level(options),
+            asks: Asks::of(options)?,
             trusted: Trusted {
                 writes_follow_reads: options.wfr_keys,
                 sequential: options.sequential_keys,
@@ -100,7 +98,8 @@ impl RwRegister {
     }
 
     fn judge(&self, budget: &Budget) -> Finding {
-        if let Some(why) = self.table.refused() {
+        let stray = self.trusted.stated.as_ref().and_then(|stated| stated.stray(&self.table));
+        if let Some(why) = self.table.refused().map(str::to_owned).or(stray) {
             return Finding::new(NAME, Verdict::Unknown, why);
         }
         // The graph of dependencies takes about as much again.
@@ -112,26 +111,26 @@ impl RwRegister {
         }
         let registers = Registers::of(&self.table);
         let prints = Footprints::of(&registers);
-        let initial = self.table.values.find(Datum::Json(&self.initial)).unwrap_or(NONE);
+        let said = self.initial.as_ref().map(|initial| unwritten::number(&self.table, initial));
         let case = Case {
-            initial: InitialVersions::of(&registers, initial),
+            initial: InitialVersions::of(&registers, said.unwrap_or(NONE)),
             registers: &registers,
             prints: &prints,
             budget,
         };
         let mut judgement = Judgement::default();
-        let direct = direct(&registers, &prints);
-        case.tell_singles(&direct, self.level, &mut judgement);
-        match self.level {
-            Some(level) => case.judge_weakly(level, &mut judgement),
-            None => self.judge_dependencies(&case, &mut judgement),
+        let direct = case.direct(said, self.asks.wanted.orders(), &mut judgement);
+        case.tell_singles(&direct, self.asks.level, &mut judgement);
+        if let Some(level) = self.asks.level.max(self.asks.beneath) {
+            case.judge_weakly(level, &mut judgement);
+        }
+        // What is trusted may show more of a weak level's anomalies.
+        if self.asks.more || self.trusted.any() {
+            self.judge_dependencies(&case, &mut judgement);
         }
         case.tell_doubts(&mut judgement);
-        let mut finding = judgement.into_finding(NAME, &self.wanted, &self.table.what());
-        if let Some(level) = self.level {
-            finding.consistency = case.weak_consistency(level, &finding, &direct);
-        }
-        finding
+        let finding = judgement.into_finding(NAME, &self.asks.wanted, &self.table.what());
+        case.with_consistency(finding, &self.asks, &direct)
     }
 
     /// By the graph of dependencies, with the orders that the wanted models need.
@@ -146,37 +145,56 @@ impl RwRegister {
         }
         let mut edges = Edges::new(self.table.len());
         dependencies(&users, &order, &mut edges);
-        let orders = self.wanted.orders();
+        let orders = self.asks.wanted.orders();
         if orders.process {
             process_order(&self.table, &mut edges);
         }
         if orders.realtime {
             realtime_order(&self.table, &mut edges);
         }
-        if edges.len() == 0 {
+        if edges.len() == 0 && self.asks.more {
             judgement.doubt("no transaction is known to depend on another, so nothing can be said");
         }
         let cycles = find_cycles(&edges.into_graph(), case.budget);
         judgement.take_cycles(cycles, |cycle| cycle_anomaly(&self.table, cycle, &evidence));
-        if !judgement.found_any(&self.wanted) {
+        if !judgement.found_any(&self.asks.wanted) {
             self.search(case, &order, judgement);
         }
     }
 
     /// Tries orders of writes where what was inferred is no contradiction.
     fn search(&self, case: &Case, order: &VersionOrder, judgement: &mut Judgement) {
-        let Some(asked) = Asked::of(&self.wanted) else { return };
+        let asked = Asked::of(&self.asks.wanted);
+        if asked.is_empty() {
+            return;
+        }
         let committed = Committed::of(case.registers, case.prints, &case.initial);
         let scene = Scene { committed: &committed, prints: case.prints, order };
         // Where orders of versions are trusted they are all but complete, as in Elle.
         let steps = if self.trusted.any() { search::SHORT } else { search::LONG };
-        match search::search(&scene, asked, steps, case.budget) {
+        for asked in asked {
+            if judgement.found_any(&self.asks.wanted) {
+                break;
+            }
+            self.search_one(&scene, asked, steps, case.budget, judgement);
+        }
+    }
+
+    fn search_one(
+        &self,
+        scene: &Scene,
+        asked: Asked,
+        steps: u64,
+        budget: &Budget,
+        judgement: &mut Judgement,
+    ) {
+        match search::search(scene, asked, steps, budget) {
             Searched::Ordered => {
                 judgement.figures.insert("ordered".to_owned(), 1.0);
             }
             Searched::Impossible(refuted) => {
                 let kind = refuted.asked.anomaly();
-                judgement.tell(kind, || search::explain(&scene, &refuted));
+                judgement.tell(kind, || search::explain(scene, &refuted));
             }
             Searched::Undecided(why) if !self.trusted.any() => {
                 judgement.doubt(format!(
@@ -212,25 +230,6 @@ impl RwRegister {
         }
         sources
     }
-}
-
-/// As the options say, with the `causal` of transactions, which is not that of single operations.
-fn wanted(options: &ModelOptions) -> Result<Wanted, String> {
-    let mut options = options.clone();
-    for model in options.consistency_models.iter_mut().filter(|model| *model == "causal") {
-        *model = CAUSAL.to_owned();
-    }
-    let mut wanted = Wanted::new(&options)?;
-    wanted.what = wanted.what.replace(CAUSAL, "causal");
-    Ok(wanted)
-}
-
-/// The strongest of the wanted levels, if all that is wanted are weak ones.
-fn weak_level(options: &ModelOptions) -> Option<Level> {
-    let name = |name: &str| if name == CAUSAL { Some(Level::Causal) } else { Level::by_name(name) };
-    let levels = options.consistency_models.iter().map(|model| name(model));
-    let levels: Option<Vec<Level>> = levels.collect();
-    levels.filter(|_| options.anomalies.is_empty())?.into_iter().max()
 }
 
 impl Checker for RwRegister {

@@ -9,6 +9,7 @@ pub(crate) mod causal;
 pub(crate) mod committed;
 pub(crate) mod explain;
 pub(crate) mod order;
+pub(crate) mod plainest;
 pub(crate) mod read_atomic;
 pub(crate) mod read_committed;
 
@@ -61,9 +62,33 @@ impl Level {
         Level::ALL.into_iter().find(|level| level.name() == name)
     }
 
+    /// What cycles that break it are called. Session order counts at each of the levels.
+    pub fn cycles(self) -> &'static [&'static str] {
+        const CYCLES: &[&str] = &[
+            "G1c",
+            "session-cycle",
+            "non-monotonic-read",
+            "non-monotonic-read-process",
+            "fractured-read",
+            "fractured-read-process",
+            "causality-violation",
+            "causality-violation-process",
+        ];
+        match self {
+            Level::ReadCommitted => &CYCLES[..4],
+            Level::ReadAtomic => &CYCLES[..6],
+            Level::Causal => CYCLES,
+        }
+    }
+
     /// Whether a read that is wrong by itself breaks the level.
     pub fn forbids(self, direct: &Direct) -> bool {
-        direct.kind != Kind::NotRepeatable || self != Level::ReadCommitted
+        match direct.kind {
+            Kind::NotRepeatable => self != Level::ReadCommitted,
+            // Which may as well be stale.
+            Kind::LateInProcess | Kind::LateInRealTime => false,
+            _ => true,
+        }
     }
 }
 
@@ -76,11 +101,9 @@ pub(crate) fn judge(committed: &Committed, level: Level, budget: &Budget) -> Jud
         Err(NoClocks::TooLarge) => return Judged::Unknown("the memory budget is too small"),
         Err(NoClocks::OutOfTime) => return Judged::Unknown("the time budget ended"),
     };
-    let order = Order::of(committed, inferred);
-    let knots = order.knots();
-    let told = &knots[..knots.len().min(TOLD)];
-    let cycles = told.iter().map(|knot| Cycle { steps: order.cycle(knot) }).collect();
-    Judged::Known { cycles, untold: knots.len() - told.len() }
+    let (cycles, knots) = plainest::cycles(Order::of(committed, inferred), TOLD);
+    let untold = knots - cycles.len();
+    Judged::Known { cycles, untold }
 }
 
 fn infer(committed: &Committed, level: Level, budget: &Budget) -> Result<Vec<Inferred>, NoClocks> {

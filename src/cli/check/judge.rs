@@ -6,7 +6,7 @@ use crate::checker::{
     Budget, Budgets, Checker, Finding, Intake, ModelKind, ModelOptions, Shape, Verdict,
 };
 use crate::conclude::Limits;
-use crate::history::{Damage, Flaw, FlawKind, History, Keys, ReadOptions, Sink, Summary};
+use crate::history::{Damage, Flaw, FlawKind, Format, History, Keys, ReadOptions, Sink, Summary};
 use crate::op::{Event, Kind, Process};
 use crate::report::name_faults;
 use crate::results_folder::stream_named_history;
@@ -27,6 +27,8 @@ pub struct Subject<'a> {
     tolerate_tail: bool,
     /// The order of lines says what came before what, not only within a process.
     real_time: bool,
+    /// Our own form, whose indices are the order; of others nobody knows what they count.
+    is_own: bool,
 }
 
 /// What came of a history.
@@ -53,7 +55,8 @@ impl<'a> Subject<'a> {
     ) -> Result<Subject<'a>, String> {
         let keys = if independent { Keys::Independent } else { Keys::Plain };
         let shape = Shape::default();
-        let mut subject = Subject { source, shape, keys, tolerate_tail, real_time: true };
+        let mut subject =
+            Subject { source, shape, keys, tolerate_tail, real_time: true, is_own: false };
         subject.sample()?;
         if !independent && subject.shape.has_keys_in_values() {
             subject.keys = Keys::Independent;
@@ -85,6 +88,7 @@ impl<'a> Subject<'a> {
         });
         let summary = read?;
         (self.shape, self.real_time) = (shape, summary.real_time);
+        self.is_own = summary.format == Format::Packed;
         Ok(())
     }
 
@@ -96,16 +100,44 @@ impl<'a> Subject<'a> {
         keep: bool,
         limits: &Limits,
     ) -> Result<Judged, String> {
-        let options = if self.real_time { options.clone() } else { untimed(models, options)? };
-        let mut checkers = checkers(models, &options)?;
+        let Untimed { options, taken } = match self.real_time {
+            true => Untimed { options: options.clone(), taken: None },
+            false => untimed(models, options)?,
+        };
+        let (mut judged, astray) = self.pass(models, &options, keep, limits, false)?;
+        let mut remarks: Vec<String> = taken.into_iter().collect();
+        if let Some(astray) = astray.filter(|_| !self.is_own) {
+            judged = self.pass(models, &options, keep, limits, true)?.0;
+            remarks.push(astray);
+        }
+        remarks.extend(judged.remark.take());
+        judged.remark = (!remarks.is_empty()).then(|| remarks.join("; "));
+        Ok(judged)
+    }
+
+    /// Once through the history. `renumber`: events are numbered by their lines. Says where an index does
+    /// not grow.
+    fn pass(
+        &self,
+        models: &[&ModelKind],
+        options: &ModelOptions,
+        keep: bool,
+        limits: &Limits,
+        renumber: bool,
+    ) -> Result<(Judged, Option<String>), String> {
+        let mut checkers = checkers(models, options)?;
         let mut intake = Intake::new(&mut checkers);
         let keep = keep || intake.needs_history();
         let mut history = History::default();
+        let mut indices = Indices::default();
         let (mut number, mut asked, mut answered) = (0, 0_u64, false);
         let (mut end, mut nemesis) = (0, Vec::new());
         let summary = self.stream(&mut |head, value| {
             number += 1;
             end = end.max(head.time);
+            indices.observe(head.index, number);
+            let renumbered = renumber.then(|| Event { index: number - 1, ..head.clone() });
+            let head = renumbered.as_ref().unwrap_or(head);
             if matches!(head.process, Process::Client(_)) {
                 asked += 1;
                 answered |= head.kind == Kind::Ok;
@@ -128,7 +160,7 @@ impl<'a> Subject<'a> {
         let mut findings = intake.finish(&history, &budgets).findings;
         name_faults(&mut findings, &nemesis, end);
         let remark = remark(&summary, &findings);
-        Ok(Judged {
+        let judged = Judged {
             findings,
             history,
             damage: summary.damage,
@@ -136,12 +168,48 @@ impl<'a> Subject<'a> {
             asked,
             answered,
             remark,
-        })
+        };
+        Ok((judged, indices.astray))
     }
 }
 
+/// The indices of events, which grow in a history that has them for its order.
+#[derive(Default)]
+struct Indices {
+    last: Option<u64>,
+    /// Where the first does not grow.
+    astray: Option<String>,
+}
+
+impl Indices {
+    fn observe(&mut self, index: u64, number: u64) {
+        if self.last.is_some_and(|last| last >= index) {
+            self.astray.get_or_insert_with(|| {
+                format!(
+                    "event {number} has index {index}, which does not come after the one before it; \
+                     events are numbered from 0 in the order of their lines instead"
+                )
+            });
+        }
+        self.last = Some(index);
+    }
+}
+
+/// What is asked of a history, as its order lets it be judged.
+struct Untimed {
+    options: ModelOptions,
+    /// What was taken otherwise than it was said.
+    taken: Option<String>,
+}
+
+/// Models that the tools of such histories decide with session order, and what that is called.
+const IN_SESSIONS: [(&str, &str); 2] = [
+    ("serializable", "strong-session-serializable"),
+    ("snapshot-isolation", "strong-session-snapshot-isolation"),
+];
+
 /// The options of a history in which nobody knows what came before what, but within a process.
-fn untimed(models: &[&ModelKind], options: &ModelOptions) -> Result<ModelOptions, String> {
+fn untimed(models: &[&ModelKind], options: &ModelOptions) -> Result<Untimed, String> {
     let takes_models = |model: &&ModelKind| model.takes().contains(&"consistency_models");
     if let Some(model) = models.iter().find(|model| !takes_models(model)) {
         return Err(format!(
@@ -157,14 +225,24 @@ fn untimed(models: &[&ModelKind], options: &ModelOptions) -> Result<ModelOptions
     if let Some(name) = options.consistency_models.iter().find(needs_time) {
         return Err(format!(
             "this history has the order of each session alone, so nothing can be said of {name}; \
-             expected a model without real time, such as serializable or causal"
+             expected a model without real time, such as strong-session-serializable or causal"
         ));
     }
     let mut options = options.clone();
     if options.consistency_models.is_empty() && options.anomalies.is_empty() {
-        options.consistency_models = vec!["serializable".to_owned()];
+        options.consistency_models = vec!["strong-session-serializable".to_owned()];
     }
-    Ok(options)
+    let mut taken = Vec::new();
+    for model in &mut options.consistency_models {
+        if let Some((name, meant)) = IN_SESSIONS.iter().find(|(name, _)| name == model) {
+            taken.push(format!("{name} as {meant}"));
+            *model = (*meant).to_owned();
+        }
+    }
+    let taken = (!taken.is_empty()).then(|| {
+        format!("its order is that of sessions, which counts: {} is judged", taken.join(", "))
+    });
+    Ok(Untimed { options, taken })
 }
 
 /// The checkers of all these models under the same options; an error names the option.
@@ -195,10 +273,10 @@ fn remark(summary: &Summary, findings: &[Finding]) -> Option<String> {
             FlawKind::CompletionWithoutInvocation { .. }
                 | FlawKind::TwoOpen { .. }
                 | FlawKind::Changed { .. }
-        )
+        ) || matches!(flaw.what, FlawKind::IndexGap { expected } if flaw.index < expected)
     };
     if !findings.iter().all(is_sound) {
-        let flaw = summary.flaws.iter().find(refuses).or(summary.flaws.first())?;
+        let flaw = summary.flaws.iter().find(refuses)?;
         return Some(format!("{flaw}; correct it, or restore the history from a copy"));
     }
     let goes_back = |flaw: &&Flaw| matches!(flaw.what, FlawKind::TimeGoesBack { .. });

@@ -43,7 +43,7 @@ pub struct OptionArguments {
 impl OptionArguments {
     pub fn options(&self) -> ModelOptions {
         ModelOptions {
-            init: self.init.clone().unwrap_or_default(),
+            init: self.init.clone(),
             failed_cas_is_evidence: self.failed_cas_is_evidence,
             nil_read_is_unknown: self.nil_read_is_unknown,
             consistency_models: self.consistency.clone(),

@@ -30,6 +30,7 @@ const RULES: &[(&str, Rule)] = &[
     ("set", |shape| is_set(shape, &["add", "read"])),
     ("set-full", |shape| is_set(shape, &["add", "read"])),
     ("linearizable-set", |shape| is_set(shape, &["add", "read", "remove", "contains"])),
+    ("sequential", |shape| is_set(shape, &["add", "read"]) && shape.answers("add").numbers == 0),
     ("list", |shape| shape.is_of(&["append", "read"], &[])),
     ("counter", |shape| is_counter(shape, &["add", "read"])),
     ("linearizable-counter", |shape| {

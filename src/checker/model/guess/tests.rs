@@ -41,6 +41,10 @@ fn names_and_shapes_tell_the_model() {
 #[test]
 fn what_fits_several_models_or_none_is_said() {
     check(&[("ok", "add", "1"), ("ok", "read", "[1]")], &["set", "set-full", "linearizable-set"]);
+    check(
+        &[("ok", "add", r#"[0,"0_0"]"#), ("ok", "read", r#"[0,["0_0"]]"#)],
+        &["set", "set-full", "linearizable-set", "sequential"],
+    );
     check(&[("ok", "add", "1"), ("ok", "read", "3")], &["counter", "linearizable-counter"]);
     check(
         &[("ok", "enqueue", "7"), ("ok", "dequeue", "7")],

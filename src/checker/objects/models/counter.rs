@@ -24,10 +24,10 @@ pub enum Operation {
 
 impl Counter {
     pub fn new(options: &ModelOptions) -> Result<Counter, String> {
-        let init = Datum::Json(&options.init);
+        let init = Datum::Json(options.initial());
         let value = if init.is_nil() { Some(0) } else { init.as_i64() };
         let refusal =
-            || format!("a counter cannot be `{}` at first: expected an integer", options.init);
+            || format!("a counter cannot be `{}` at first: expected an integer", options.initial());
         Ok(Counter { init: value.ok_or_else(refusal)? })
     }
 

@@ -31,7 +31,7 @@ pub enum Operation {
 
 impl Kv {
     pub fn new(options: &ModelOptions) -> Result<Kv, String> {
-        let init = crate::history::Datum::Json(&options.init).to_value();
+        let init = crate::history::Datum::Json(options.initial()).to_value();
         if options.ops.len() > NAMES.len() {
             let (count, most) = (options.ops.len(), NAMES.len());
             return Err(format!(

@@ -22,7 +22,7 @@ pub enum Operation {
 
 impl List {
     pub fn new(options: &ModelOptions) -> Result<List, String> {
-        let init = Datum::Json(&options.init).to_value();
+        let init = Datum::Json(options.initial()).to_value();
         let items = items(&init).ok_or_else(|| {
             format!("a list cannot hold `{init}` at first: expected a list of elements, or nothing")
         })?;

@@ -33,7 +33,7 @@ type Transaction = Vec<Step>;
 
 impl MultiRegister {
     pub fn new(options: &ModelOptions) -> Result<MultiRegister, String> {
-        let (init, other) = match &options.init {
+        let (init, other) = match options.initial() {
             Json::Object(registers) => {
                 let each =
                     registers.iter().map(|(name, value)| (named(name), Atom::of_json(value)));

@@ -31,7 +31,7 @@ pub enum Operation {
 
 impl Set {
     pub fn new(options: &ModelOptions) -> Result<Set, String> {
-        let init = Datum::Json(&options.init).to_value();
+        let init = Datum::Json(options.initial()).to_value();
         let items = items(&init).ok_or_else(|| {
             format!("a set cannot hold `{init}` at first: expected a list of elements, or nothing")
         })?;

@@ -51,7 +51,7 @@ fn forget(transaction: Vec<Step>) -> Option<Vec<Step>> {
 #[test]
 fn transactions_are_decided_as_by_trying_all_orders() {
     let init = serde_json::json!({ "x": 0, "y": 0 });
-    let options = ModelOptions { init, ..ModelOptions::default() };
+    let options = ModelOptions { init: Some(init), ..ModelOptions::default() };
     let object = MultiRegister::new(&options).expect("good options");
     Family { object, draw, spoil, forget, histories: 8_000 }.agrees_with_the_oracle();
 }

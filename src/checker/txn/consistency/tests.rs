@@ -101,3 +101,21 @@ fn every_name_in_the_tables_is_known() {
         assert_eq!(canonical_model(model), Ok(*model));
     }
 }
+
+#[test]
+fn a_model_that_transactions_are_not_checked_for_is_refused() {
+    for model in ["linearizable", "sequential", "PRAM", "read-your-writes", "1SR"] {
+        let consistency_models = vec![model.to_owned()];
+        let error = Wanted::new(&ModelOptions { consistency_models, ..ModelOptions::default() });
+        let error = error.expect_err(model);
+        assert!(error.contains("transactions are not checked for it"), "{error}");
+    }
+}
+
+#[test]
+fn where_only_real_time_was_looked_at_nothing_is_said_of_process_order() {
+    let survives =
+        |anomaly| ruled_out([anomaly], Orders { process: false, realtime: true }).survives;
+    assert!(!survives("G2-item-realtime").iter().any(|model| model.contains("session")));
+    assert!(!survives("G-single-item").iter().any(|model| model == "prefix"));
+}

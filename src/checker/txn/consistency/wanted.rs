@@ -10,13 +10,15 @@ pub struct Wanted {
     /// What it is to satisfy, for people.
     pub what: String,
     prohibited: Vec<&'static str>,
+    /// Prohibited besides, whatever orders the models need.
+    besides: Vec<&'static str>,
 }
 
 impl Wanted {
     /// What the models rule out and the anomalies named, with all that implies them; by default what strict
     /// serializability rules out.
     pub fn new(options: &ModelOptions) -> Result<Wanted, String> {
-        let models = options.consistency_models.iter().map(|name| canonical_model(name));
+        let models = options.consistency_models.iter().map(|name| judged_model(name));
         let mut models = models.collect::<Result<Vec<_>, _>>()?;
         let anomalies = options.anomalies.iter().map(|name| known_anomaly(name));
         let anomalies = anomalies.collect::<Result<Vec<_>, _>>()?;
@@ -29,11 +31,16 @@ impl Wanted {
             what += anomaly;
         }
         let direct = directly_proscribed(models).into_iter().chain(anomalies);
-        Ok(Wanted { what, prohibited: backward(IMPLIED, direct) })
+        Ok(Wanted { what, prohibited: backward(IMPLIED, direct), besides: Vec::new() })
+    }
+
+    /// Prohibits what the models do not, and asks for no further orders because of it.
+    pub fn prohibit(&mut self, anomalies: &[&'static str]) {
+        self.besides.extend(anomalies);
     }
 
     pub fn prohibits(&self, anomaly: &str) -> bool {
-        self.prohibited.contains(&anomaly)
+        self.prohibited.contains(&anomaly) || self.besides.contains(&anomaly)
     }
 
     /// Real-time order holds process order, so that one of the two is enough.
@@ -41,6 +48,19 @@ impl Wanted {
         let some = |suffix: &str| self.prohibited.iter().any(|anomaly| anomaly.ends_with(suffix));
         let realtime = some("-realtime");
         Orders { realtime, process: !realtime && some("-process") }
+    }
+}
+
+/// A model by one of its names, if there is anything that it forbids to transactions.
+fn judged_model(name: &str) -> Result<&'static str, String> {
+    let model = canonical_model(name)?;
+    match directly_proscribed([model]).is_empty() {
+        false => Ok(model),
+        true => Err(format!(
+            "{name} is of single operations or of replicas, and transactions are not checked for it; \
+             expected a model of transactions, such as strict-serializable or \
+             strong-session-snapshot-isolation"
+        )),
     }
 }
 

@@ -1,10 +1,12 @@
 //! What every way of judging registers looks at, and what it tells first and last.
 
-use super::direct::{Direct, Kind};
+use super::asked::Asks;
+use super::direct::{Direct, Kind, direct};
 use super::footprint::Footprints;
 use super::initial::InitialVersions;
-use super::singles;
 use super::versions::{Registers, Writer};
+use super::{singles, unwritten};
+use crate::checker::txn::consistency::Orders;
 use crate::checker::txn::judgement::Judgement;
 use crate::checker::txn::weak::committed::Committed;
 use crate::checker::txn::weak::{self, Judged, Level};
@@ -56,25 +58,68 @@ impl Case<'_> {
         }
     }
 
-    /// What a weak level that was decided says of the others: only they were looked at.
-    pub fn weak_consistency(
+    /// Reads that are wrong by themselves. `said`: the value that every key is said to hold at first.
+    ///
+    /// Where a transaction may have written anything, what nobody wrote is a doubt and no more.
+    pub fn direct(
         &self,
-        level: Level,
-        finding: &Finding,
-        direct: &[Direct],
-    ) -> Option<Consistency> {
-        let mut consistency = finding.consistency.clone()?;
+        said: Option<u32>,
+        orders: Orders,
+        judgement: &mut Judgement,
+    ) -> Vec<Direct> {
+        let mut found = direct(self.registers, self.prints);
+        if said.is_some() {
+            found.retain(|direct| direct.kind != Kind::Garbage);
+        }
+        found.extend(match said {
+            Some(said) => unwritten::other(self.registers, said),
+            None => unwritten::late(self.registers, &self.initial, orders),
+        });
+        let Some(index) = self.registers.table.blind() else { return found };
+        let all = found.len();
+        found.retain(|direct| !direct.kind.is_garbage());
+        if found.len() < all {
+            judgement.doubt(format!(
+                "values were read that nobody is known to have written, and it is nowhere told what the \
+                 transaction at index {index} wrote"
+            ));
+        }
+        found
+    }
+
+    /// The models that the finding rules out, and what is left.
+    ///
+    /// Who violates something has often not been judged for all that is weaker, so that then only weak
+    /// levels that were decided are left.
+    pub fn with_consistency(&self, finding: Finding, asks: &Asks, direct: &[Direct]) -> Finding {
+        let mut finding = finding;
+        let Some(mut consistency) = finding.consistency.take() else { return finding };
         if consistency.violates.iter().any(|model| model == CAUSAL) {
             consistency.violates.push(Level::Causal.name().to_owned());
         }
-        let holds = |other: &Level| match finding.verdict {
-            Verdict::Valid => *other == level,
-            Verdict::Unknown => false,
-            Verdict::Invalid => *other < level && self.holds(*other, direct),
-        };
-        let strongest = Level::ALL.into_iter().rev().find(holds);
-        consistency.survives = strongest.iter().map(|level| level.name().to_owned()).collect();
-        Some(consistency)
+        match (finding.verdict, asks.level) {
+            (Verdict::Valid, Some(level)) if !asks.more => {
+                consistency.survives = vec![level.name().to_owned()];
+            }
+            (Verdict::Valid, Some(level)) => consistency.survives.push(level.name().to_owned()),
+            (Verdict::Valid, None) => {}
+            (Verdict::Unknown, _) => consistency.survives.clear(),
+            (Verdict::Invalid, _) => consistency.survives = self.survives(&consistency, direct),
+        }
+        if let Some(level) = asks.level.filter(|_| finding.verdict == Verdict::Invalid) {
+            finding.why += sessions(level, &finding);
+        }
+        finding.consistency = Some(consistency);
+        finding
+    }
+
+    fn survives(&self, found: &Consistency, direct: &[Direct]) -> Vec<String> {
+        let violated = |name: &str| found.violates.iter().any(|model| model == name);
+        let mut levels = Level::ALL.into_iter().rev();
+        let level = levels.find(|level| !violated(level.name()) && self.holds(*level, direct));
+        let weakest = "read-uncommitted";
+        let name = level.map(Level::name).or((!violated(weakest)).then_some(weakest));
+        name.into_iter().map(str::to_owned).collect()
     }
 
     fn holds(&self, level: Level, direct: &[Direct]) -> bool {
@@ -99,5 +144,18 @@ impl Case<'_> {
                 self.registers.told(first)
             ));
         }
+    }
+}
+
+/// That session order made the difference, where it did.
+fn sessions(level: Level, finding: &Finding) -> &'static str {
+    let needs_process = |kind: &str| kind == "session-cycle" || kind.ends_with("-process");
+    let kinds = || finding.anomalies.iter().map(|anomaly| anomaly.kind.as_str());
+    let of_level = kinds().filter(|kind| level.cycles().contains(kind)).any(needs_process);
+    if of_level {
+        "; weak levels are decided as AWDIT does, with the order of each session, and only what does \
+         without it rules out models without sessions"
+    } else {
+        ""
     }
 }

@@ -33,9 +33,19 @@ pub(crate) enum Kind {
     Future,
     /// Neither written nor the only value that can have been there at first.
     Garbage,
+    /// Nobody wrote it, and its process had met what somebody wrote before, so that it is too late for a
+    /// first value; or it is garbage.
+    LateInProcess,
+    /// The same in real time.
+    LateInRealTime,
 }
 
 impl Kind {
+    /// Whether all that speaks against the value is that nobody is known to have written it.
+    pub fn is_garbage(self) -> bool {
+        matches!(self, Kind::Garbage | Kind::LateInProcess | Kind::LateInRealTime)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Kind::NotOwnWrite | Kind::NotRepeatable => "internal",
@@ -43,6 +53,8 @@ impl Kind {
             Kind::Intermediate => "G1b",
             Kind::Future => "future-read",
             Kind::Garbage => "garbage-read",
+            Kind::LateInProcess => "garbage-read-process",
+            Kind::LateInRealTime => "garbage-read-realtime",
         }
     }
 }

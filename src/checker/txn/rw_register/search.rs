@@ -61,9 +61,12 @@ const ALL: [Asked; 6] = [
 ];
 
 impl Asked {
-    /// The strongest order that what is wanted needs; none if it needs no order.
-    pub fn of(wanted: &Wanted) -> Option<Asked> {
-        ALL.into_iter().rev().find(|asked| wanted.prohibits(asked.anomaly()))
+    /// The orders that what is wanted needs, without those that a stronger one of them holds.
+    pub fn of(wanted: &Wanted) -> Vec<Asked> {
+        let needed = || ALL.into_iter().filter(|asked| wanted.prohibits(asked.anomaly()));
+        let is_held =
+            |asked: &Asked| needed().any(|other| other.weaker().any(|weak| weak == *asked));
+        needed().filter(|asked| !is_held(asked)).collect()
     }
 
     /// What it is if there is no such order.

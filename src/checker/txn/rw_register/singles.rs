@@ -5,6 +5,7 @@ use super::footprint::Footprints;
 use super::versions::{Registers, Writer};
 use super::words::Cast;
 use crate::checker::Anomaly;
+use crate::checker::txn::table::NONE;
 
 pub(crate) fn explain_direct(registers: &Registers, direct: &Direct, name: &str) -> Anomaly {
     let mut cast = Cast::of(registers);
@@ -24,6 +25,16 @@ pub(crate) fn explain_direct(registers: &Registers, direct: &Direct, name: &str)
             format!("which {} wrote and then overwrote itself", cast.name(direct.writer))
         }
         Kind::Future => "which it wrote itself, but only later".to_owned(),
+        Kind::Garbage if direct.other == NONE => {
+            "which nobody wrote, and another value is said to have been there at first".to_owned()
+        }
+        Kind::LateInProcess | Kind::LateInRealTime => {
+            let before = cast.name(direct.writer);
+            let key = registers.table.key_text(key);
+            format!(
+                "which nobody wrote, and {before} had met another value of {key} and was over before"
+            )
+        }
         Kind::Garbage => {
             let other = registers.told(direct.other);
             format!(

@@ -1,7 +1,7 @@
 //! An order of transactions that the caller knows: `0 2, 1 1` says that the transaction at event 0 came
 //! second and that at event 1 first.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::checker::txn::table::Table;
 
@@ -27,6 +27,19 @@ impl StatedOrder {
             }
         }
         Ok(StatedOrder { places })
+    }
+
+    /// That an index is of no event of a transaction, if one is: the lowest.
+    pub fn stray(&self, table: &Table) -> Option<String> {
+        let moments =
+            |(_, txn): (u32, &crate::checker::txn::table::Txn)| [txn.invoked, txn.completed];
+        let moments = table.txns().flat_map(moments).flatten();
+        let known: FxHashSet<u64> = moments.map(|moment| moment.index).collect();
+        let stray = self.places.keys().filter(|index| !known.contains(index)).min()?;
+        Some(format!(
+            "transaction_order names event {stray}, and no transaction begins or ends there; expected \
+             indices of transactions' events"
+        ))
     }
 
     /// The place of each transaction, named by the index of its invocation or its completion;

@@ -1,5 +1,6 @@
 //! Registers in transactions.
 
+mod asked;
 mod by_hand;
 mod changes;
 mod exact;
@@ -7,6 +8,7 @@ mod orders;
 mod random;
 mod recorded;
 mod stores;
+mod unwritten;
 
 use super::*;
 use crate::op::{Event, Kind as EventKind, Process};

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::committed::{Committed, INITIAL};
 use super::order::{Inferred, Rule, Step};
+use super::plainest::needs_process;
 use super::{Cycle, Level, rule};
 use crate::checker::txn::explain::cycle_txn;
 use crate::checker::txn::rw_register::words::Cast;
@@ -22,14 +23,24 @@ pub(crate) fn kind(committed: &Committed, cycle: &Cycle) -> &'static str {
         Step::Inferred(inferred) => Some(rule(committed, inferred)),
         Step::Session { .. } | Step::ReadFrom { .. } => None,
     });
-    let has_session = cycle.steps.iter().any(|step| matches!(step, Step::Session { .. }));
-    match rules.max() {
-        None if has_session => "session-cycle",
-        None => "G1c",
-        Some(Rule::ReadBefore) => "non-monotonic-read",
-        Some(Rule::Session | Rule::ReadFrom) => "fractured-read",
-        Some(Rule::Causal) => "causality-violation",
+    let has_session = cycle.steps.iter().any(|step| holds_by_process(committed, step));
+    match (rules.max(), has_session) {
+        (None, true) => "session-cycle",
+        (None, false) => "G1c",
+        (Some(Rule::ReadBefore), true) => "non-monotonic-read-process",
+        (Some(Rule::ReadBefore), false) => "non-monotonic-read",
+        (Some(Rule::Session | Rule::ReadFrom), true) => "fractured-read-process",
+        (Some(Rule::Session | Rule::ReadFrom), false) => "fractured-read",
+        (Some(Rule::Causal), true) => "causality-violation-process",
+        (Some(Rule::Causal), false) => "causality-violation",
     }
+}
+
+/// Whether a step needs that each process did its own in order.
+fn holds_by_process(committed: &Committed, step: &Step) -> bool {
+    let leads =
+        |inferred: &Inferred| !hops(committed, inferred.from, inferred.reader, false).is_empty();
+    needs_process(committed, step) && !matches!(step, Step::Inferred(inferred) if leads(inferred))
 }
 
 pub(crate) fn explain(committed: &Committed, cycle: &Cycle, level: Level) -> Anomaly {
@@ -179,7 +190,8 @@ const HOPS: usize = 6;
 
 /// How one transaction happened before another: `T2 read x = 1 from T1, process 3 did T2 before T3`.
 fn way(committed: &Committed, from: u32, to: u32, cast: &mut Cast) -> String {
-    let hops = hops(committed, from, to);
+    let by_reads = hops(committed, from, to, false);
+    let hops = if by_reads.is_empty() { hops(committed, from, to, true) } else { by_reads };
     let mut told: Vec<String> = Vec::new();
     for step in hops.iter().take(HOPS) {
         let (Step::Session { to, .. } | Step::ReadFrom { to, .. }) = step else { continue };
@@ -198,12 +210,12 @@ fn way(committed: &Committed, from: u32, to: u32, cast: &mut Cast) -> String {
     told.join(", ")
 }
 
-/// The fewest steps of processes and reads, by breadth and backwards.
-fn hops(committed: &Committed, from: u32, to: u32) -> Vec<Step> {
+/// The fewest steps of reads, and of processes if they count, by breadth and backwards.
+fn hops(committed: &Committed, from: u32, to: u32, processes: bool) -> Vec<Step> {
     let mut after: FxHashMap<u32, Step> = FxHashMap::default();
     let mut queue = VecDeque::from([to]);
     while let Some(node) = queue.pop_front().filter(|node| *node != from) {
-        let session = committed.session_predecessor(node);
+        let session = committed.session_predecessor(node).filter(|_| processes);
         let session = session.map(|before| Step::Session { from: before, to: node });
         let reads = committed.reads(node).iter();
         let reads =

@@ -2,6 +2,7 @@
 //! level infers; and a cycle in it, if there is one.
 
 use super::committed::{Committed, INITIAL};
+use super::plainest::needs_process;
 
 /// Why a commit order must have `from` before `to`: `reader` read `key` from `to`, and by `rule` it
 /// would have had to see what `from` wrote there, were that later.
@@ -53,8 +54,19 @@ impl Step {
     }
 }
 
+/// Which steps a cycle may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    /// Only who read from whom.
+    Reads,
+    /// Whatever holds without the order of a session.
+    NoProcess,
+    All,
+}
+
 /// The order's edges, each looked up at its end.
 pub(crate) struct Order<'a, 'b> {
+    pub allowed: Allowed,
     committed: &'b Committed<'a>,
     inferred: Vec<Inferred>,
     starts: Vec<u32>,
@@ -76,7 +88,7 @@ impl<'a, 'b> Order<'a, 'b> {
             sorted[*slot as usize] = edge;
             *slot += 1;
         }
-        Order { committed, inferred: sorted, starts }
+        Order { allowed: Allowed::All, committed, inferred: sorted, starts }
     }
 
     fn inferred_into(&self, node: u32) -> &[Inferred] {
@@ -101,7 +113,15 @@ impl<'a, 'b> Order<'a, 'b> {
     }
 
     fn steps_into(&self, node: u32) -> impl Iterator<Item = Step> {
-        (0..).map_while(move |n| self.step_into(node, n))
+        (0..).map_while(move |n| self.step_into(node, n)).filter(|step| self.allows(step))
+    }
+
+    fn allows(&self, step: &Step) -> bool {
+        match self.allowed {
+            Allowed::Reads => matches!(step, Step::ReadFrom { .. }),
+            Allowed::NoProcess => !needs_process(self.committed, step),
+            Allowed::All => true,
+        }
     }
 
     /// The components that hold cycles, members ascending (Tarjan 1972, linear).
@@ -229,6 +249,7 @@ impl Tarjan {
         while let Some((node, n)) = path.last_mut() {
             let node = *node;
             match order.step_into(node, *n) {
+                Some(step) if !order.allows(&step) => *n += 1,
                 Some(step) => {
                     *n += 1;
                     let other = step.from();

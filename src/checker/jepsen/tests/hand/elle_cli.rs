@@ -267,7 +267,7 @@ fn each_way_in_which_a_bank_is_wrong_has_its_name() {
 #[test]
 fn the_accounts_of_a_bank_may_be_given_and_debts_allowed() {
     let init = serde_json::json!({"0": 10, "1": 1});
-    let options = ModelOptions { init, ..ModelOptions::default() };
+    let options = ModelOptions { init: Some(init), ..ModelOptions::default() };
     let finding = judge_with(&BANK, &options, FIRST);
     assert_eq!(finding.verdict, Verdict::Invalid, "{}", finding.why);
     let debt = format!("{FIRST}\n2 0 ok read {{\"0\":11,\"1\":-1}}");
@@ -275,7 +275,8 @@ fn the_accounts_of_a_bank_may_be_given_and_debts_allowed() {
     let options = ModelOptions { anomalies, ..ModelOptions::default() };
     assert_eq!(judge_with(&BANK, &options, &debt).verdict, Verdict::Valid);
     let init = serde_json::json!("much");
-    let refused = (BANK.checkers)(&ModelOptions { init, ..ModelOptions::default() }).err();
+    let refused =
+        (BANK.checkers)(&ModelOptions { init: Some(init), ..ModelOptions::default() }).err();
     assert_eq!(refused.as_deref(), Some("init: expected {account: balance, ...}"));
 }
 

@@ -272,3 +272,60 @@ fn what_was_never_polled_is_unseen_and_what_nobody_sent_leaves_it_open() {
         ],
     );
 }
+
+#[test]
+fn transactions_that_poll_what_each_other_sent_are_a_circle() {
+    let text = r#"
+        1 0 invoke txn [["send","x","a"],["poll"]]
+        2 1 invoke txn [["send","y","b"],["poll"]]
+        3 0 ok txn [["send","x",[0,"a"]],["poll",{"y":[[0,"b"]]}]]
+        4 1 ok txn [["send","y",[0,"b"]],["poll",{"x":[[0,"a"]]}]]"#;
+    let finding = judge(&KAFKA, text);
+    assert_eq!(finding.verdict, Verdict::Invalid);
+    assert_eq!(kinds(text), ["G1c"]);
+    assert_eq!(
+        finding.anomalies[0].details,
+        [
+            "process 1 at 4.000 s polled message \"a\" of key \"x\", which process 0 at 3.000 s sent",
+            "process 0 at 3.000 s polled message \"b\" of key \"y\", which process 1 at 4.000 s sent",
+        ]
+    );
+}
+
+#[test]
+fn what_is_polled_before_it_is_sent_is_a_circle_in_real_time() {
+    let text = r#"
+        1 0 invoke poll [["poll"]]
+        2 0 ok poll [["poll",{"x":[[0,"a"]]}]]
+        3 1 invoke send [["send","x","a"]]
+        4 1 ok send [["send","x",[0,"a"]]]"#;
+    assert_eq!(kinds(text), ["G1c-realtime"]);
+}
+
+#[test]
+fn writes_in_a_circle_count_only_if_they_are_asked_for() {
+    let text = r#"
+        1 0 invoke send [["send","x","a"],["send","y","a"]]
+        2 1 invoke send [["send","x","b"],["send","y","b"]]
+        3 0 ok send [["send","x",[0,"a"]],["send","y",[1,"a"]]]
+        4 1 ok send [["send","x",[1,"b"]],["send","y",[0,"b"]]]
+        5 2 invoke poll [["poll"]]
+        6 2 ok poll [["poll",{"x":[[0,"a"],[1,"b"]],"y":[[0,"b"],[1,"a"]]}]]"#;
+    assert!(kinds(text).is_empty(), "{:?}", kinds(text));
+    let anomalies = vec!["G0".to_owned()];
+    let options = ModelOptions { anomalies, ..ModelOptions::default() };
+    let finding = judge_with(&KAFKA, &options, text);
+    assert_eq!(finding.verdict, Verdict::Invalid);
+    assert_eq!(finding.anomalies[0].kind, "G0");
+}
+
+#[test]
+fn where_no_message_was_moved_nothing_is_known() {
+    let text = r#"
+        1 0 invoke assign ["x"]
+        2 0 ok assign ["x"]"#;
+    assert_eq!(judge(&KAFKA, text).verdict, Verdict::Unknown);
+    let failed =
+        format!("{text}\n3 0 invoke send [[\"send\",\"x\",1]]\n4 0 fail send [[\"send\",\"x\",1]]");
+    assert_eq!(judge(&KAFKA, &failed).verdict, Verdict::Unknown);
+}

@@ -146,8 +146,11 @@ fn a_right_log_is_valid_and_each_flaw_has_its_name() {
             let text =
                 || format!("{flaw:?} seed {seed}: {}\n{}", told(&finding), shown(&logs.events));
             let named = |anomaly: &crate::checker::Anomaly| names.contains(&&*anomaly.kind);
+            let moved = ["sent", "polled"].map(|figure| finding.figures.get(figure).copied());
+            let is_idle = moved.into_iter().flatten().sum::<f64>() == 0.0;
             if !logs.flawed {
-                assert_eq!(finding.verdict, Verdict::Valid, "{}", text());
+                let expected = if is_idle { Verdict::Unknown } else { Verdict::Valid };
+                assert_eq!(finding.verdict, expected, "{}", text());
             }
             found += usize::from(finding.anomalies.iter().any(named));
             let others = finding.anomalies.iter().filter(|anomaly| !named(anomaly));

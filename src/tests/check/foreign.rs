@@ -1,0 +1,60 @@
+//! Histories of other tools: sessions without time, and indices that are no order.
+
+use super::STALE;
+use crate::binary::Folder;
+
+/// Two sessions that read from each other in a circle, each in its own order.
+const SESSIONS: &str = "r 1 1\n-----\nw 0 1\n=====\nr 0 1\n-----\nw 1 1\n";
+
+#[test]
+fn where_sessions_are_the_only_order_they_count() {
+    let folder = Folder::new();
+    folder.write("sessions.txt", SESSIONS);
+    let plain = folder.run("check sessions.txt --model rw-register");
+    assert_eq!((plain.code, plain.err.as_str()), (Some(1), ""), "{plain:?}");
+    assert!(plain.out.contains("not strong-session-serializable"), "{}", plain.out);
+    for (model, meant) in [
+        ("serializable", "serializable as strong-session-serializable"),
+        ("snapshot-isolation", "snapshot-isolation as strong-session-snapshot-isolation"),
+    ] {
+        let said =
+            folder.run(&format!("check sessions.txt --model rw-register --consistency {model}"));
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.err.contains(meant), "{}", said.err);
+    }
+    let weak = folder.run("check sessions.txt --model rw-register --consistency read-committed");
+    assert_eq!((weak.code, weak.err.as_str()), (Some(1), ""), "{weak:?}");
+    assert!(weak.out.contains("session-cycle"), "{}", weak.out);
+    let strict =
+        folder.run("check sessions.txt --model rw-register --consistency strict-serializable");
+    assert_eq!(strict.code, Some(64), "{strict:?}");
+}
+
+#[test]
+fn events_whose_indices_do_not_grow_are_numbered_by_their_lines() {
+    let folder = Folder::new();
+    folder.write("again.jsonl", STALE.replace("\"index\":2", "\"index\":0"));
+    let said = folder.run("check again.jsonl --json");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("event 3 has index 0"), "{}", said.err);
+    assert!(said.err.contains("in the order of their lines"), "{}", said.err);
+    let whole: serde_json::Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(whole["findings"][1]["anomalies"][0]["ops"], serde_json::json!([0, 2]));
+}
+
+#[test]
+fn what_is_legal_in_a_foreign_history_is_no_hint() {
+    let folder = Folder::new();
+    let late = STALE.replace("\"type\":\"ok\",\"process\":0", "\"type\":\"info\",\"process\":0");
+    let lines = r#"{"index":9,"time":5000000,"type":"invoke","process":0,"f":"read","value":null}
+{"index":10,"time":6000000,"type":"ok","process":0,"f":"write","value":7}
+"#;
+    folder.write("info.jsonl", late + lines);
+    let said = folder.run("check info.jsonl --model register");
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(!said.err.contains("retired"), "{}", said.err);
+    assert!(said.err.contains("completes with f write what line 5 invoked"), "{}", said.err);
+    folder.write("from-one.edn", "{:index 1, :type :invoke, :f :read, :value nil, :process 0}\n{:index 2, :type :ok, :f :write, :value 1, :process 1}\n");
+    let said = folder.run("check from-one.edn --model register");
+    assert!(!said.err.contains("expected index 0"), "{}", said.err);
+}
