@@ -12,9 +12,10 @@ fn a_pipe_is_judged_as_the_file_would_be() {
     folder.write("stale.jsonl", STALE);
     for named in ["-", "/dev/stdin"] {
         let input = File::open(folder.path("stale.jsonl")).expect("a file");
-        let cat = Command::new("cat").stdin(input).stdout(Stdio::piped()).spawn().expect("cat");
+        let mut cat = Command::new("cat").stdin(input).stdout(Stdio::piped()).spawn().expect("cat");
         let mut command = folder.command(&format!("check {named} --model register"));
-        let output = command.stdin(cat.stdout.expect("piped")).output().expect("a process");
+        let output = command.stdin(cat.stdout.take().expect("piped")).output().expect("a process");
+        assert!(cat.wait().expect("an end").success());
         let said = folder.said(output);
         assert_eq!(said.code, Some(1), "{named}: {said:?}");
         assert!(said.out.contains("stale-read"), "{named}: {said:?}");
