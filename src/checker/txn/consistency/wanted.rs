@@ -9,6 +9,8 @@ use crate::checker::txn::consistency::Orders;
 pub struct Wanted {
     /// What it is to satisfy, for people.
     pub what: String,
+    /// The models by their one name.
+    pub models: Vec<&'static str>,
     prohibited: Vec<&'static str>,
     /// Prohibited besides, whatever orders the models need.
     besides: Vec<&'static str>,
@@ -30,8 +32,8 @@ impl Wanted {
             what += if what.is_empty() { "no " } else { ", no " };
             what += anomaly;
         }
-        let direct = directly_proscribed(models).into_iter().chain(anomalies);
-        Ok(Wanted { what, prohibited: backward(IMPLIED, direct), besides: Vec::new() })
+        let direct = directly_proscribed(models.iter().copied()).into_iter().chain(anomalies);
+        Ok(Wanted { what, models, prohibited: backward(IMPLIED, direct), besides: Vec::new() })
     }
 
     /// Prohibits what the models do not, and asks for no further orders because of it.

@@ -101,8 +101,14 @@ impl Case<'_> {
             (Verdict::Valid, Some(level)) if !asks.more => {
                 consistency.survives = vec![level.name().to_owned()];
             }
-            (Verdict::Valid, Some(level)) => consistency.survives.push(level.name().to_owned()),
-            (Verdict::Valid, None) => {}
+            // The orders tried are those of the models that were asked for, and say nothing of stronger ones.
+            (Verdict::Valid, _) => {
+                let name = |model: &&'static str| {
+                    if *model == CAUSAL { Level::Causal.name() } else { *model }
+                };
+                let models = asks.wanted.models.iter().map(|model| name(model).to_owned());
+                consistency.survives = models.collect();
+            }
             (Verdict::Unknown, _) => consistency.survives.clear(),
             (Verdict::Invalid, _) => consistency.survives = self.survives(&consistency, direct),
         }
