@@ -70,10 +70,11 @@ pub(crate) fn explain(committed: &Committed, cycle: &Cycle, level: Level) -> Ano
 
 /// `T1 (process 3)`.
 fn called(committed: &Committed, name: &str, step: &Step) -> String {
-    match committed.txns.get(step.from() as usize) {
-        Some(txn) => format!("{name} (process {})", committed.registers.table.txn(*txn).process),
-        None => name.to_owned(),
+    if step.from() == INITIAL {
+        return name.to_owned();
     }
+    let txn = committed.txns[step.from() as usize];
+    format!("{name} (process {})", committed.registers.table.txn(txn).process)
 }
 
 /// The cycle for a drawing; none of a long one, nor where the initial state, no transaction, is part of it.
