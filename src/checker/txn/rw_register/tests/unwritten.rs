@@ -34,15 +34,18 @@ fn where_it_is_said_what_was_there_at_first_nothing_else_was() {
 }
 
 #[test]
-fn a_first_value_is_gone_once_another_was_acknowledged() {
-    check(WRITTEN_THEN_READ, serde_json::json!({}), &["garbage-read-realtime"]);
-    let serial = serde_json::json!({"consistency_models": ["serializable"]});
-    check(WRITTEN_THEN_READ, serial, &[]);
-    let session = serde_json::json!({"consistency_models": ["strong-session-serializable"]});
-    check(WRITTEN_THEN_READ, session.clone(), &[]);
+fn a_first_value_read_too_late_counts_if_it_is_asked_for_and_is_told_if_not() {
+    let asked = |kind: &str| serde_json::json!({"anomalies": [kind]});
+    check(WRITTEN_THEN_READ, asked("garbage-read-realtime"), &["garbage-read-realtime"]);
     let own = "0 invoke wx1\n0 ok wx1\n0 invoke rx_\n0 ok rx2";
-    check(own, session, &["garbage-read-process"]);
-    check(own, serde_json::json!({}), &["garbage-read-process"]);
+    check(own, asked("garbage-read-process"), &["garbage-read-process"]);
+    check(own, asked("G0"), &[]);
+    let trusted = serde_json::json!({
+        "consistency_models": ["strict-serializable"], "linearizable_keys": true,
+    });
+    let finding = find(&history(own), &options(trusted));
+    assert_eq!(finding.verdict, Verdict::Valid, "{}", finding.why);
+    assert!(finding.why.contains("1 garbage-read-process"), "{}", finding.why);
 }
 
 #[test]
