@@ -10,9 +10,11 @@ mod jepsen;
 mod judge;
 mod kvrocks;
 mod linearizability;
+mod mask;
 mod model;
 mod objects;
 mod phases;
+mod pool;
 mod recovery;
 mod stats;
 #[cfg(test)]

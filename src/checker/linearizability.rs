@@ -10,7 +10,6 @@ mod numbers;
 mod online;
 mod operation;
 mod parts;
-mod pool;
 mod relevance;
 mod search;
 mod shrink;
@@ -23,7 +22,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::checker::in_flight::InFlight;
-use crate::checker::{Anomaly, Budget, Checker, Finding, RegisterModel, Verdict};
+use crate::checker::{Anomaly, Budget, Checker, Finding, RegisterModel, Verdict, pool};
 use crate::history::History;
 use crate::op::{Event, Key, Kind, NodeName, Process};
 use decide::{Decision, Method};

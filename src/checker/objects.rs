@@ -9,7 +9,6 @@ mod fast;
 mod machine;
 mod models;
 mod object;
-mod pool;
 mod rope;
 mod search;
 mod seen;
@@ -27,7 +26,7 @@ pub use object::Object;
 pub use search::Guide;
 pub use seen::{Seen, Timed};
 
-use crate::checker::{Anomaly, Budget, Checker, Finding};
+use crate::checker::{Anomaly, Budget, Checker, Finding, pool};
 use crate::history::History;
 use decide::{Decision, decide};
 use search::Limits;
@@ -108,6 +107,7 @@ impl<O: Object> Checker for Objects<O> {
             let (decision, tried) = decide(&self.object, operations, &limits);
             Ruled { decision, tried }
         });
+        let ruled: Vec<_> = ruled.into_iter().map(|(_, ruled)| ruled).collect();
         let tally = Tally::of(&parts, &ruled, &refused);
         let mut finding =
             Finding::new(self.name(), tally.verdict(), tally.told(&self.object, budget.explained));

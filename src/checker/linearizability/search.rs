@@ -10,7 +10,6 @@
 mod candidates;
 mod groups;
 mod live;
-mod mask;
 mod memo;
 mod order;
 mod plan;
@@ -18,9 +17,9 @@ mod service;
 
 use crate::checker::linearizability::certificate;
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, ValueId};
+use crate::checker::mask::Mask;
 use candidates::Ranked;
 use live::Live;
-use mask::Mask;
 use memo::{Key, Memo, Remembered, Used};
 use plan::Plan;
 

@@ -11,14 +11,13 @@
 //! more can; and a state is left from which the next observation cannot come about any more.
 
 mod candidates;
-mod mask;
 mod memo;
 mod outlook;
 mod plan;
 
 use super::machine::{INITIAL, Steps};
 use super::seen::Timed;
-use mask::Mask;
+use crate::checker::mask::Mask;
 use memo::{Key, Memo, Remembered, Used};
 pub use plan::Guide;
 pub(super) use plan::Plan;

@@ -1,7 +1,7 @@
 //! The operations in flight at one event: the same for every branch that stands at that event.
 
-use super::mask::Mask;
 use super::plan::Plan;
+use crate::checker::mask::Mask;
 
 pub(super) struct Live<const WORDS: usize> {
     /// Slots of operations in flight.

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::mask::Mask;
+use crate::checker::mask::Mask;
 
 /// How many open operations of each class have been used, by ascending class, none of them 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

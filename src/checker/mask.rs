@@ -2,7 +2,7 @@
 
 /// Up to `64 * WORDS` slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Mask<const WORDS: usize>([u64; WORDS]);
+pub struct Mask<const WORDS: usize>([u64; WORDS]);
 
 impl<const WORDS: usize> Mask<WORDS> {
     pub const EMPTY: Self = Mask([0; WORDS]);
@@ -17,6 +17,13 @@ impl<const WORDS: usize> Mask<WORDS> {
 
     pub fn remove(&mut self, slot: usize) {
         self.0[slot / 64] &= !(1 << (slot % 64));
+    }
+
+    pub fn set(&mut self, slot: usize, is_in: bool) {
+        match is_in {
+            true => self.insert(slot),
+            false => self.remove(slot),
+        }
     }
 
     pub fn without(&self, other: &Self) -> Self {
@@ -48,12 +55,13 @@ mod tests {
     fn slots_are_kept_across_words() {
         let mut mask = Mask::<2>::EMPTY;
         for slot in [0, 63, 64, 127] {
-            mask.insert(slot);
+            mask.set(slot, true);
         }
         assert!(mask.contains(64) && !mask.contains(65));
         let mut other = Mask::EMPTY;
         other.insert(63);
-        mask.remove(0);
+        mask.set(0, false);
         assert_eq!(mask.without(&other).ones().collect::<Vec<_>>(), [64, 127]);
+        assert_eq!(other.without(&other), Mask::EMPTY);
     }
 }
