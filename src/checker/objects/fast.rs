@@ -1,4 +1,4 @@
-//! Algorithms made for one kind of object, where every value goes in once. Each is compared with the
+//! Algorithms made for one kind of object, most of them where every value goes in once. Each is compared with the
 //! search and with trying all orders.
 
 pub(super) mod bag;
@@ -6,6 +6,7 @@ pub(super) mod fifo;
 pub(super) mod growing;
 mod openly;
 mod presence;
+pub(super) mod sources;
 mod values;
 
 /// The answer of an algorithm made for one kind of object.

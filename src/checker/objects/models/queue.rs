@@ -124,9 +124,13 @@ impl Object for Queue {
     }
 
     fn shortcut(&self, operations: &[Timed<Operation>]) -> Shortcut {
-        match self.is_fifo {
+        let decided = match self.is_fifo {
             true => fast::fifo::decide(operations),
             false => fast::bag::decide(operations),
+        };
+        match decided {
+            Shortcut::None => fast::sources::decide(operations),
+            decided => decided,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::container::{self, Names, Operation, Taken};
 use crate::checker::ModelOptions;
 use crate::checker::objects::atom::{Atom, listed};
+use crate::checker::objects::fast::{self, Shortcut};
 use crate::checker::objects::object::Object;
 use crate::checker::objects::rope::{Piece, Rope};
 use crate::checker::objects::search::Guide;
@@ -75,6 +76,10 @@ impl Object for Stack {
 
     fn without(&self, operation: &Operation, clusters: &[u64]) -> Option<Operation> {
         operation.without(clusters)
+    }
+
+    fn shortcut(&self, operations: &[Timed<Operation>]) -> Shortcut {
+        fast::sources::decide(operations)
     }
 
     fn weight(&self, _state: &Rope<Atom>) -> usize {

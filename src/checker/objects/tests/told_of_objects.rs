@@ -2,9 +2,9 @@
 
 use expect_test::{Expect, expect};
 
-use super::told::told;
-use crate::checker::ModelKind;
+use super::told::{finding, told};
 use crate::checker::objects::models::*;
+use crate::checker::{Budget, ModelKind};
 
 fn check(model: &ModelKind, lines: &str, expected: Expect) {
     expected.assert_eq(&told(model, lines));
@@ -227,6 +227,26 @@ fn stacks() {
         valid: as stack, 1 of 1 objects are linearizable
     "#]],
     );
+}
+
+/// Many pushes and pops in flight at once, so that a search would try for long.
+#[test]
+fn a_value_that_came_out_more_often_than_it_went_in_needs_no_search() {
+    for (odd, summary) in [(9, "pop of 9"), (0, "pop of 0")] {
+        let mut text = String::new();
+        for process in 0..20 {
+            text += &format!("0.1 {process} invoke push {}\n", process % 3);
+            text += &format!("0.1 {} invoke pop nil\n", 100 + process);
+        }
+        for process in 0..20 {
+            let value = if process == 4 { odd } else { process % 3 };
+            text += &format!("0.2 {process} ok push {}\n", process % 3);
+            text += &format!("0.2 {} ok pop {value}\n", 100 + process);
+        }
+        let finding = finding(&STACK, &text, &Budget::UNBOUNDED);
+        assert_eq!(finding.figures["search-steps"], 0.0, "{finding:?}");
+        assert!(finding.anomalies[0].summary.contains(summary), "{finding:?}");
+    }
 }
 
 #[test]
