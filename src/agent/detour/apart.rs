@@ -7,14 +7,27 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Longer than all that the work itself waits for.
 const WITHIN: Duration = Duration::from_secs(60);
+
+/// Of a child, the agent that it works for.
+static AGENT: AtomicI32 = AtomicI32::new(0);
+
+/// Fails in a child whose agent has died: another one may have decided otherwise meanwhile. Once a process
+/// is held, nobody else can change it, so this is to be asked then and before anything is changed.
+pub fn ensure_wanted() -> anyhow::Result<()> {
+    let agent = AGENT.load(Ordering::Relaxed);
+    // SAFETY: a plain system call.
+    ensure!(agent == 0 || unsafe { libc::getppid() } == agent, "the agent is gone");
+    Ok(())
+}
 
 /// Runs `work` in a child and returns what it returned.
 ///
@@ -25,10 +38,13 @@ pub fn apart<T: Serialize + DeserializeOwned>(
     work: impl FnOnce() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let (mut result, mut sender) = pipe().context("open a pipe")?;
+    // SAFETY: a plain system call.
+    let agent = unsafe { libc::getpid() };
     // SAFETY: the child does no more than what the C library allows after a fork, as said above.
     let child = match unsafe { libc::fork() } {
         -1 => return Err(io::Error::last_os_error()).context("fork a child to work apart"),
         0 => {
+            AGENT.store(agent, Ordering::Relaxed);
             drop(result);
             work_and_end(work, &mut sender)
         }
@@ -96,6 +112,17 @@ mod tests {
         );
         let failed = apart::<u64>(|| Err(anyhow!("inner")).context("outer"));
         assert_eq!(failed.expect_err("failed").to_string(), "outer: inner");
+    }
+
+    #[test]
+    fn a_child_is_wanted_while_its_agent_lives() {
+        ensure_wanted().expect("no child");
+        apart(ensure_wanted).expect("its agent lives");
+        let orphaned = apart::<()>(|| {
+            AGENT.store(1 << 22, Ordering::Relaxed);
+            ensure_wanted()
+        });
+        assert_eq!(orphaned.expect_err("an orphan").to_string(), "the agent is gone");
     }
 
     #[test]

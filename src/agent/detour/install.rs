@@ -7,7 +7,7 @@
 
 use anyhow::{Context, bail, ensure};
 
-use super::apart::apart;
+use super::apart::{apart, ensure_wanted};
 use super::borrow::{self, Borrowed};
 use super::code;
 use super::control::{Control, FUNCTIONS, PAGE, Patch};
@@ -37,6 +37,7 @@ impl Target {
         }
         let control = apart(|| {
             let held = self.hold_outside_patches()?;
+            ensure_wanted()?;
             let page = match self.control {
                 Some(page) => page,
                 None => self.map_code(&held)?,
@@ -55,7 +56,11 @@ impl Target {
         self.ensure_not_frozen()?;
         let control = self.read_control()?.context("no detour")?;
         let originals = control.patches().map(|patch| (patch.address, patch.original));
-        apart(|| self.patch(&Held::all(self.process.pid)?, originals))
+        apart(|| {
+            let held = Held::all(self.process.pid)?;
+            ensure_wanted()?;
+            self.patch(&held, originals)
+        })
     }
 
     /// Holds all threads at a moment when none is where the jumps will stand.
