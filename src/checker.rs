@@ -11,6 +11,7 @@ mod judge;
 mod kvrocks;
 mod linearizability;
 mod mask;
+mod memo;
 mod model;
 mod objects;
 mod phases;

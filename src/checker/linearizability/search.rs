@@ -10,7 +10,6 @@
 mod candidates;
 mod groups;
 mod live;
-mod memo;
 mod order;
 mod plan;
 mod service;
@@ -18,9 +17,9 @@ mod service;
 use crate::checker::linearizability::certificate;
 use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, ValueId};
 use crate::checker::mask::Mask;
+use crate::checker::memo::{Key, Memo, Remembered, Used};
 use candidates::Ranked;
 use live::Live;
-use memo::{Key, Memo, Remembered, Used};
 use plan::Plan;
 
 /// How much a search may take.
@@ -120,7 +119,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             frames: Vec::new(),
             untried: Vec::new(),
             ranked: Ranked::default(),
-            memo: Memo::new(limits.memory, plan.operations.len()),
+            memo: Memo::new(plan.operations.len()),
             steps: 0,
         }
     }
@@ -210,7 +209,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         let Config { state, done, ref used } = self.config;
         let oldest_choice = self.frames.first().map_or(self.position, |frame| frame.position);
         let key = Key { position: self.position as u32, state, done };
-        self.memo.remember(key, used, oldest_choice as u32)
+        self.memo.remember(key, used, oldest_choice as u32, self.limits.memory)
     }
 
     /// Whether an operation in flight needs a value that nobody can make any more.

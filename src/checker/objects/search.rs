@@ -11,14 +11,13 @@
 //! more can; and a state is left from which the next observation cannot come about any more.
 
 mod candidates;
-mod memo;
 mod outlook;
 mod plan;
 
 use super::machine::{INITIAL, Steps};
 use super::seen::Timed;
 use crate::checker::mask::Mask;
-use memo::{Key, Memo, Remembered, Used};
+use crate::checker::memo::{Key, Memo, Remembered, Used};
 pub use plan::Guide;
 pub(super) use plan::Plan;
 
@@ -134,7 +133,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             config: Config { state: INITIAL, done: Mask::EMPTY, used: Used::default() },
             order: Vec::with_capacity(plan.operations.len()),
             frames: Vec::new(),
-            memo: Memo::default(),
+            memo: Memo::new(plan.operations.len()),
             tried: 0,
         }
     }
@@ -244,7 +243,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
 
     fn remember(&mut self) -> Remembered {
         let now = self.plan.now(self.position);
-        self.config.used.forget(|class| !self.plan.classes[class as usize].may_be_told(now));
+        self.config.used.forget(|class, _| self.plan.classes[class as usize].may_be_told(now));
         let Config { state, done, ref used } = self.config;
         let oldest_choice = self.frames.first().map_or(self.position, |frame| frame.position);
         let key = Key { position: self.position as u32, state, done };

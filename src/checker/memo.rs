@@ -6,7 +6,7 @@ use crate::checker::mask::Mask;
 
 /// How many open operations of each class have been used, by ascending class, none of them 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::checker::linearizability) struct Used(Vec<(u32, u32)>);
+pub struct Used(Vec<(u32, u32)>);
 
 impl Used {
     pub fn count(&self, class: u32) -> u32 {
@@ -41,14 +41,14 @@ impl Used {
 
 /// A configuration, but for the open operations used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key<const WORDS: usize> {
+pub struct Key<const WORDS: usize> {
     pub position: u32,
     pub state: u32,
     pub done: Mask<WORDS>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Remembered {
+pub enum Remembered {
     /// This, or one from which more was possible, has been tried.
     Before,
     New,
@@ -63,9 +63,8 @@ const ROOM: usize = 256;
 
 /// Maps a configuration to the smallest `Used`s tried with it. An empty list stands for one with
 /// nothing used, which is the common case and needs no allocation.
-pub(super) struct Memo<const WORDS: usize> {
+pub struct Memo<const WORDS: usize> {
     tried: FxHashMap<Key<WORDS>, Vec<Used>>,
-    memory: usize,
     /// Bytes taken by lists of `Used`s.
     lists: usize,
     forgotten: u32,
@@ -73,14 +72,20 @@ pub(super) struct Memo<const WORDS: usize> {
 
 impl<const WORDS: usize> Memo<WORDS> {
     /// With room for what an easy search of so many operations tries.
-    pub fn new(memory: usize, operations: usize) -> Self {
+    pub fn new(operations: usize) -> Self {
         let room = operations.min(ROOM);
         let tried = FxHashMap::with_capacity_and_hasher(room, FxBuildHasher);
-        Memo { tried, memory, lists: 0, forgotten: 0 }
+        Memo { tried, lists: 0, forgotten: 0 }
     }
 
-    /// Remembers a configuration. No choice before `oldest_choice` is open any more.
-    pub fn remember(&mut self, key: Key<WORDS>, used: &Used, oldest_choice: u32) -> Remembered {
+    /// Remembers a configuration, within so many bytes. No choice before `oldest_choice` is open any more.
+    pub fn remember(
+        &mut self,
+        key: Key<WORDS>,
+        used: &Used,
+        oldest_choice: u32,
+        memory: usize,
+    ) -> Remembered {
         if let Some(tried) = self.tried.get_mut(&key) {
             if tried.is_empty() || tried.iter().any(|other| other.is_within(used)) {
                 return Remembered::Before;
@@ -97,7 +102,7 @@ impl<const WORDS: usize> Memo<WORDS> {
             self.lists += list.iter().map(size).sum::<usize>();
             self.tried.insert(key, list);
         }
-        if self.bytes() > self.memory && !self.make_room(oldest_choice) {
+        if self.bytes() > memory && !self.make_room(oldest_choice, memory) {
             return Remembered::Full;
         }
         Remembered::New
@@ -108,11 +113,11 @@ impl<const WORDS: usize> Memo<WORDS> {
         self.tried.capacity() * size_of::<(Key<WORDS>, Vec<Used>)>() + self.lists
     }
 
-    fn make_room(&mut self, oldest_choice: u32) -> bool {
+    fn make_room(&mut self, oldest_choice: u32, memory: usize) -> bool {
         self.tried.retain(|key, _| key.position >= oldest_choice);
         self.tried.shrink_to_fit();
         self.lists = self.tried.values().flatten().map(size).sum();
-        if self.bytes() <= self.memory / 2 {
+        if self.bytes() <= memory / 2 {
             return true;
         }
         self.forgotten += 1;
@@ -140,8 +145,8 @@ mod tests {
 
     #[test]
     fn less_used_dominates_more_used() {
-        let mut memo = Memo::new(1 << 20, 10);
-        let mut remember = |counts: &[(u32, u32)]| memo.remember(key(1), &used(counts), 0);
+        let mut memo = Memo::new(10);
+        let mut remember = |counts: &[(u32, u32)]| memo.remember(key(1), &used(counts), 0, 1 << 20);
         assert_eq!(remember(&[(1, 1), (3, 2)]), Remembered::New);
         assert_eq!(remember(&[(1, 1), (3, 2)]), Remembered::Before);
         assert_eq!(remember(&[(1, 2), (2, 1), (3, 2)]), Remembered::Before);
@@ -164,14 +169,17 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_forgetting_and_then_by_giving_up() {
-        let mut memo: Memo<1> = Memo::new(1 << 14, 10);
+        let mut memo: Memo<1> = Memo::new(10);
         // Old configurations are forgotten for free.
         for position in 0..100_000 {
-            assert_eq!(memo.remember(key(position), &used(&[]), position), Remembered::New);
+            assert_eq!(
+                memo.remember(key(position), &used(&[]), position, 1 << 14),
+                Remembered::New
+            );
             assert!(memo.bytes() <= 1 << 14);
         }
         let gave_up =
-            (0..100_000).any(|p| memo.remember(key(p), &used(&[]), 0) == Remembered::Full);
+            (0..100_000).any(|p| memo.remember(key(p), &used(&[]), 0, 1 << 14) == Remembered::Full);
         assert!(gave_up);
     }
 }
