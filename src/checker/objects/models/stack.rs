@@ -79,7 +79,10 @@ impl Object for Stack {
     }
 
     fn shortcut(&self, operations: &[Timed<Operation>]) -> Shortcut {
-        fast::sources::decide(operations)
+        match fast::lifo::decide(operations) {
+            Shortcut::None => fast::sources::decide(operations),
+            decided => decided,
+        }
     }
 
     fn weight(&self, _state: &Rope<Atom>) -> usize {
