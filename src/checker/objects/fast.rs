@@ -7,6 +7,7 @@ pub(super) mod growing;
 pub(super) mod lifo;
 mod openly;
 mod presence;
+pub(super) mod reason;
 pub(super) mod sources;
 mod values;
 

@@ -25,6 +25,7 @@ mod counts;
 mod moments;
 mod order;
 mod peel;
+mod reason;
 mod spare;
 mod waiting;
 
@@ -35,6 +36,7 @@ use crate::checker::objects::models::container::Operation;
 use crate::checker::objects::seen::Timed;
 use moments::Moments;
 use peel::{Peeling, Stay};
+pub(super) use reason::reason;
 
 pub(in crate::checker::objects) fn decide(operations: &[Timed<Operation>]) -> Shortcut {
     let values = match Values::of(operations) {

@@ -85,6 +85,10 @@ impl Object for Stack {
         }
     }
 
+    fn reason(&self, core: &[Timed<Operation>], moment: &dyn Fn(u32) -> String) -> Vec<String> {
+        fast::reason::of_stack(core, moment)
+    }
+
     fn weight(&self, _state: &Rope<Atom>) -> usize {
         size_of::<Rope<Atom>>() + Rope::<Atom>::LINK
     }

@@ -8,12 +8,17 @@ use crate::checker::objects::fast::values::{Core, Values};
 /// In longer chains no shorter ones are looked for: that takes their square.
 const LONGEST: usize = 2_000;
 
-/// Positions of operations. The block has no bottom, so as few of its values as leave none of its moments free
-/// have none, either.
+/// Positions of operations.
 pub(super) fn core(values: &Values, stays: &[Stay], block: &[usize]) -> Core {
-    let chain = shortest(stays, &chain(stays, block));
-    let lives = chain.iter().map(|stay| &values.lives[stays[*stay].life]);
+    let blamed = blamed(stays, block);
+    let lives = blamed.iter().map(|stay| &values.lives[stays[*stay].life]);
     lives.flat_map(|life| values.positions(life)).collect()
+}
+
+/// The block has no bottom, so as few of its values as leave none of its moments free have none, either; in order
+/// of when they were surely there.
+pub(super) fn blamed(stays: &[Stay], block: &[usize]) -> Vec<usize> {
+    shortest(stays, &chain(stays, block))
 }
 
 /// Of the block, which is sorted by when its values were surely there, as few as leave nothing free; each

@@ -56,6 +56,8 @@ impl Moments {
         let put = &values.operations[its.put?];
         let taken = its.taken.map(|taken| &values.operations[taken]);
         let (asked, gone) = match (taken, from) {
+            // As well after the end as never.
+            (Some(taken), _) if taken.is_open() => (self.after(taken.invoke), self.end() + 1),
             (Some(taken), _) => (self.after(taken.invoke), self.after(taken.complete)),
             (None, Some(from)) => (self.after(from), self.end() + 1),
             (None, None) => (self.end(), self.end() + 1),
