@@ -4,6 +4,7 @@
 mod mutations;
 mod online;
 mod oracle;
+mod plainly_wrong;
 mod recorded;
 mod simulated;
 mod soundness;
