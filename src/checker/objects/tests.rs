@@ -7,6 +7,7 @@ mod locks;
 mod long_stacks;
 mod oracle;
 mod recorded;
+mod semaphores;
 mod sets;
 mod soundness;
 mod stacks;
