@@ -95,6 +95,7 @@ fn value(text: &str) -> Value {
     }
     match text.split_once('>') {
         _ if text == "nil" => Value::Nil,
+        _ if text == "true" || text == "false" => Value::Json(Box::new((text == "true").into())),
         Some((from, to)) => Value::Pair(from.parse().expect(text), to.parse().expect(text)),
         None => text.parse().map_or_else(|_| Value::Json(Box::new(text.into())), Value::Int),
     }
