@@ -11,6 +11,7 @@ use crate::history::History;
 use crate::nemesis::Phase;
 use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName, Process, SECOND};
 use answered::Answered;
+pub(super) use answered::is_answer;
 
 /// The longest stretch without an `ok` during main, overall and by node.
 #[derive(Clone, Copy, Debug, Default)]
