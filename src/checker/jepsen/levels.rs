@@ -57,10 +57,6 @@ impl Levels {
         self.levels.len() as u32 - 1
     }
 
-    pub fn len(&self) -> usize {
-        self.levels.len()
-    }
-
     /// The cycle that the edge would close, if it would, as its edges in order, that one first.
     pub fn add(&mut self, edge: Edge) -> Option<Vec<Edge>> {
         if !self.make_way(edge) {

@@ -15,7 +15,7 @@ mod waits;
 use super::streaming::Moment;
 use super::tally::{Tally, Told, at, seconds};
 use crate::checker::availability::is_answer;
-use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions};
+use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions, Shows};
 use crate::history::{Datum, History};
 use crate::op::{Event, Kind, MILLISECOND, Nanos, Process};
 use calm::{Calm, Change};
@@ -142,6 +142,10 @@ impl Checker for Progress {
 
     fn streams(&self) -> bool {
         true
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtOnce
     }
 
     fn observe(&mut self, event: &Event) -> Option<Anomaly> {
