@@ -2,15 +2,16 @@
 
 mod containers;
 mod counters;
+mod crossing;
+mod leases;
 mod lists;
 mod locks;
-mod long_stacks;
+mod long;
 mod oracle;
 mod recorded;
 mod semaphores;
 mod sets;
 mod soundness;
-mod stacks;
 mod strings;
 mod told;
 mod told_of_objects;
