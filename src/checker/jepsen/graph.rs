@@ -199,12 +199,24 @@ mod tests {
         assert_eq!(graph(100_000, &deep).cycles()[0].len(), 100_000);
     }
 
+    /// Whether some node is back at itself after so many steps.
+    fn returns(nodes: usize, edges: &[(u32, u32)], steps: usize) -> bool {
+        (0..nodes as u32).any(|start| {
+            let mut reached = vec![start];
+            for _ in 0..steps {
+                let next = edges.iter().filter(|(from, _)| reached.contains(from));
+                reached = next.map(|(_, to)| *to).collect();
+            }
+            reached.contains(&start)
+        })
+    }
+
     #[test]
     fn a_cycle_is_found_if_and_only_if_some_node_reaches_itself() {
         let mut rng = Rng::from_seed(3);
         for _ in 0..2000 {
             let nodes = rng.between(1, 7);
-            let edges: Vec<(u32, u32)> = (0..rng.below(10))
+            let edges: Vec<(u32, u32)> = (0..rng.below(14))
                 .map(|_| (rng.below(nodes) as u32, rng.below(nodes) as u32))
                 .collect();
             let mut reach = vec![vec![false; nodes as usize]; nodes as usize];
@@ -220,6 +232,8 @@ mod tests {
             }
             let cycles = graph(nodes as usize, &edges).cycles();
             assert_eq!(!cycles.is_empty(), (0..nodes as usize).any(|node| reach[node][node]));
+            let shortest = cycles.iter().map(Vec::len).min();
+            assert_eq!(shortest, (1..=7).find(|steps| returns(nodes as usize, &edges, *steps)));
             for cycle in cycles {
                 let next = cycle.iter().skip(1).chain(cycle.first());
                 assert!(cycle.iter().zip(next).all(|(one, other)| one.to == other.from));

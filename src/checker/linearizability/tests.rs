@@ -1,6 +1,7 @@
 //! A checker is guilty until proven innocent: told stories, a brute-force oracle, simulated
 //! registers, and histories recorded elsewhere.
 
+mod beginnings;
 mod mutations;
 mod online;
 mod oracle;
@@ -10,6 +11,7 @@ mod simulated;
 mod soundness;
 mod terms;
 mod told;
+mod undecided;
 
 use super::*;
 use crate::op::Value;

@@ -1,5 +1,6 @@
 //! Why the decisions can be trusted: every one of them is compared with one that tries all orders.
 
+mod allowed;
 mod containers;
 mod counters;
 mod crossing;
