@@ -12,13 +12,27 @@ use crate::checker::text;
 use crate::checker::{Budget, Finding, ModelKind, ModelOptions, Verdict};
 
 pub(super) fn finding(model: &ModelKind, lines: &str, budget: &Budget) -> Finding {
-    let mut checkers = (model.checkers)(&ModelOptions::default()).expect("no options");
+    finding_with(model, &ModelOptions::default(), lines, budget)
+}
+
+fn finding_with(
+    model: &ModelKind,
+    options: &ModelOptions,
+    lines: &str,
+    budget: &Budget,
+) -> Finding {
+    let mut checkers = (model.checkers)(options).expect("good options");
     checkers[0].finish(&text::history(lines), budget)
 }
 
 /// The verdict, why, and each anomaly with its details.
 pub(super) fn told(model: &ModelKind, lines: &str) -> String {
-    let finding = finding(model, lines, &Budget::UNBOUNDED);
+    told_with(model, &ModelOptions::default(), lines)
+}
+
+/// The same, under these options.
+pub(super) fn told_with(model: &ModelKind, options: &ModelOptions, lines: &str) -> String {
+    let finding = finding_with(model, options, lines, &Budget::UNBOUNDED);
     let mut told = format!("{}: {}\n", finding.verdict.name(), finding.why);
     for anomaly in finding.anomalies {
         told += &format!("{}: {}\n", anomaly.kind, anomaly.summary);
