@@ -2,7 +2,7 @@
 
 use super::CycleStep;
 use super::search::Search;
-use crate::checker::txn::graph::{Components, Successors, rel};
+use crate::checker::txn::graph::{Components, Successors};
 
 /// How many cycles of a kind are told of one component.
 const TOLD: usize = 4;
