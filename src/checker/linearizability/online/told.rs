@@ -1,7 +1,7 @@
 //! What was seen, in words. The check at the end tells more.
 
 use super::Name;
-use super::key::{Mark, Violation};
+use super::key::{MOMENTS, Mark, Violation};
 use crate::checker::Anomaly;
 use crate::op::{Key, SECOND};
 
@@ -19,7 +19,7 @@ impl Mark {
     fn told(&self) -> String {
         match self.time {
             0 if self.at == 0 => "the beginning".to_owned(),
-            0 => format!("event {}", self.at - 1),
+            0 => format!("event {}", self.at / MOMENTS - 1),
             time => format!("{:.3} s", time as f64 / SECOND as f64),
         }
     }
@@ -30,7 +30,7 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
         Violation::Absent { name, invoked, .. } => {
             let (value, process, at) = (name.told(), invoked.process, invoked.told());
             let summary = format!(
-                "process {process} read {value} at {at}, but nobody had written it since it was \
+                "process {process} saw {value} at {at}, but nobody had written it since it was \
                  last replaced, if it ever was there"
             );
             ("nonlinearizable", summary)
@@ -39,7 +39,7 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
             let (value, process, at) = (seen.name.told(), failed.process, failed.told());
             let summary = format!(
                 "the write of {value} by process {process} failed at {at}, but {value} had been \
-                 read by {}",
+                 seen by {}",
                 seen.first_completion.told()
             );
             ("nonlinearizable", summary)
@@ -48,7 +48,7 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
             let (value, newer) = (read.name.told(), other.name.told());
             let last = read.last_invocation;
             let summary = format!(
-                "process {} read {value} at {}, but {value} had been there by {}, and {newer} came \
+                "process {} saw {value} at {}, but {value} had been there by {}, and {newer} came \
                  after it: an operation of process {} on {newer} began at {}, and {newer} was there \
                  by {}",
                 last.process,
@@ -59,6 +59,16 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
                 other.first_completion.told()
             );
             ("stale-read", summary)
+        }
+        Violation::Taken { name, first, again } => {
+            let (value, one, other) = (name.told(), first.process, again.process);
+            let summary = format!(
+                "process {one} set {value} to something else by {}, and so did process {other} by {}, \
+                 though {value} was there but once",
+                first.told(),
+                again.told()
+            );
+            ("nonlinearizable", summary)
         }
     };
     let marks = marks(violation);
@@ -85,6 +95,7 @@ fn marks(violation: &Violation) -> Vec<Mark> {
     match violation {
         Violation::Absent { invoked, completed, .. } => vec![*invoked, *completed],
         Violation::Failed { seen, failed } => vec![seen.first_completion, *failed],
+        Violation::Taken { first, again, .. } => vec![*first, *again],
         Violation::Stale { read, completed, other } => vec![
             read.first_completion,
             read.last_invocation,
