@@ -40,6 +40,7 @@ pub const MODELS: &[ModelKind] = &[
     objects::REENTRANT_MUTEX,
     objects::LOCK,
     objects::FENCED_LOCK,
+    objects::SEMAPHORE,
     objects::FIFO_QUEUE,
     objects::UNORDERED_QUEUE,
     objects::STACK,

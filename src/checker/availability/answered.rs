@@ -57,9 +57,6 @@ impl Answered {
             self.nodes.entry(node).or_default().add(is_answered);
         }
         if let Some(key) = &invocation.key {
-            if !self.keys.contains_key(key) {
-                self.keys.insert(key.clone(), Share::default());
-            }
             self.keys.entry(key.clone()).or_default().add(is_answered);
         }
         let names = faults.at(invocation.index);

@@ -246,7 +246,8 @@ impl<W: Workload> Checker for Streaming<W> {
         let keys = self.objects.len();
         for (settled, (key, object)) in self.objects.iter_mut().enumerate() {
             if (budget.exhausted)() {
-                self.tally.broken(|| format!("out of time: {settled} of {keys} keys were settled"));
+                self.tally.look_at(None);
+                self.tally.open(|| format!("out of time: {settled} of {keys} keys were settled"));
                 break;
             }
             self.tally.look_at(key.as_ref());

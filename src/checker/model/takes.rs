@@ -37,7 +37,7 @@ impl ModelKind {
             "register" | "multi-register" => REGISTER,
             "cas-register" => CAS_REGISTER,
             "kv" => KV,
-            "list" | "linearizable-set" | "linearizable-counter" => OBJECT,
+            "list" | "linearizable-set" | "linearizable-counter" | "semaphore" => OBJECT,
             "fifo-queue" | "unordered-queue" | "stack" | "mutex" | "lock" | "owner-mutex"
             | "reentrant-mutex" | "fenced-lock" => &[],
             "list-append" => LIST_APPEND,

@@ -7,6 +7,7 @@ pub(super) mod list;
 pub(super) mod lock;
 pub(super) mod multi_register;
 pub(super) mod queue;
+pub(super) mod semaphore;
 pub(super) mod set;
 pub(super) mod stack;
 
@@ -18,6 +19,7 @@ use list::List;
 use lock::{Kind, Lock};
 use multi_register::MultiRegister;
 use queue::Queue;
+use semaphore::Semaphore;
 use set::Set;
 use stack::Stack;
 
@@ -107,4 +109,10 @@ pub(in crate::checker) const FENCED_LOCK: ModelKind = kind(
     "fenced-lock",
     "acquire, release: each acquire is answered a larger token than those before",
     |_| checkers(Lock::new(Kind::FencedLock)),
+);
+
+pub(in crate::checker) const SEMAPHORE: ModelKind = kind(
+    "semaphore",
+    "acquire, release: no more permits are held at once than --init says there are, each released by its owner where values name owners",
+    |options| checkers(Semaphore::new(options)),
 );

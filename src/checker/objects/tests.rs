@@ -1,13 +1,17 @@
 //! Why the decisions can be trusted: every one of them is compared with one that tries all orders.
 
+mod allowed;
 mod containers;
 mod counters;
 mod lists;
 mod locks;
+mod long_stacks;
 mod oracle;
 mod recorded;
+mod semaphores;
 mod sets;
 mod soundness;
+mod stacks;
 mod strings;
 mod told;
 mod told_of_objects;

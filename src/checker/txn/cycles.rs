@@ -5,6 +5,7 @@
 //! anti-dependencies in a row) are those of a graph of pairs (transaction, whether an anti-dependency led
 //! here), after Cerone and Gotsman, "Analysing Snapshot Isolation", PODC 2016.
 
+mod between;
 mod classify;
 mod names;
 mod part;
@@ -12,6 +13,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod view;
+mod ways;
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;

@@ -30,7 +30,7 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
         Violation::Absent { name, invoked, .. } => {
             let (value, process, at) = (name.told(), invoked.process, invoked.told());
             let summary = format!(
-                "process {process} saw {value} at {at}, but nobody had written it since it was \
+                "process {process} read {value} at {at}, but nobody had written it since it was \
                  last replaced, if it ever was there"
             );
             ("nonlinearizable", summary)
@@ -39,7 +39,7 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
             let (value, process, at) = (seen.name.told(), failed.process, failed.told());
             let summary = format!(
                 "the write of {value} by process {process} failed at {at}, but {value} had been \
-                 seen by {}",
+                 read by {}",
                 seen.first_completion.told()
             );
             ("nonlinearizable", summary)
@@ -48,7 +48,7 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
             let (value, newer) = (read.name.told(), other.name.told());
             let last = read.last_invocation;
             let summary = format!(
-                "process {} saw {value} at {}, but {value} had been there by {}, and {newer} came \
+                "process {} read {value} at {}, but {value} had been there by {}, and {newer} came \
                  after it: an operation of process {} on {newer} began at {}, and {newer} was there \
                  by {}",
                 last.process,

@@ -6,6 +6,7 @@ use super::soundness::rounds;
 use super::*;
 use crate::checker::linearizability::online::Online;
 use crate::checker::text::history;
+use crate::op::SECOND;
 use crate::rng::Rng;
 
 /// At which event the online form reports first.
@@ -175,7 +176,84 @@ fn what_it_reports_is_understood_at_seven_in_the_morning() {
     assert_eq!((anomaly.kind.as_str(), anomaly.ops), ("stale-read", vec![1, 3, 5]));
     assert_eq!(
         anomaly.summary,
-        "process 1 saw 1 at 5.000 s, but 1 had been there by 2.000 s, and 2 came after it: an \
+        "process 1 read 1 at 5.000 s, but 1 had been there by 2.000 s, and 2 came after it: an \
          operation of process 0 on 2 began at 3.000 s, and 2 was there by 4.000 s"
+    );
+}
+
+/// What the online form reports of a plain register, event by event.
+fn all_reported(text: &str) -> Vec<(usize, Anomaly)> {
+    let history = history(text);
+    let mut online = Online::default();
+    let events = history.events().iter().enumerate();
+    events
+        .filter_map(|(place, event)| {
+            Some((place, online.observe(event, &RegisterModel::REGISTER)?))
+        })
+        .collect()
+}
+
+#[test]
+fn a_failed_write_was_never_there() {
+    // Read before it fails: the failure is what leaves no order.
+    let seen =
+        all_reported("1 0 invoke write 1\n2 1 invoke read nil\n3 1 ok read 1\n4 0 fail write 1");
+    let [(3, anomaly)] = seen.as_slice() else { panic!("{seen:#?}") };
+    assert_eq!(anomaly.ops, [0, 1]);
+    assert_eq!(
+        anomaly.summary,
+        "the write of 1 by process 0 failed at 4.000 s, but 1 had been read by 3.000 s"
+    );
+    // Read after it failed.
+    let late =
+        all_reported("1 0 invoke write 1\n2 0 fail write 1\n3 1 invoke read nil\n4 1 ok read 1");
+    let [(3, anomaly)] = late.as_slice() else { panic!("{late:#?}") };
+    assert_eq!(anomaly.ops, [2]);
+    // Not read: it may be written once more, and then be read.
+    let again = all_reported(
+        "1 0 invoke write 1\n2 0 fail write 1\n3 0 invoke write 1\n4 0 ok write 1
+        5 1 invoke read nil\n6 1 ok read 1",
+    );
+    assert_eq!(again, []);
+}
+
+#[test]
+fn a_key_is_reported_once_and_then_no_more_remembered() {
+    let stale = history(
+        "1 0 invoke write 1\n2 0 ok write 1\n3 1 invoke read nil\n4 1 ok read nil
+        5 1 invoke read nil\n6 1 ok read 9\n7 0 invoke write 2\n8 0 ok write 2
+        9 1 invoke read nil\n10 1 ok read 1",
+    );
+    let mut online = Online::default();
+    let mut reported = Vec::new();
+    for (place, event) in stale.events().iter().enumerate() {
+        reported.extend(online.observe(event, &RegisterModel::REGISTER).map(|_| place));
+    }
+    assert_eq!((reported, online.remembered()), (vec![3], 0));
+}
+
+#[test]
+fn a_nil_says_nothing_only_where_it_may_stand_for_any_value() {
+    let lines = "1 0 invoke write 1\n2 0 ok write 1\n3 1 invoke read nil\n4 1 ok read nil";
+    let wildcard = RegisterModel { nil_is_wildcard: true, ..RegisterModel::REGISTER };
+    assert_eq!(reported(&history(lines), &wildcard), None);
+    assert!(reported(&history(lines), &RegisterModel::REGISTER).is_some());
+    let stale = lines.replace("ok read nil", "ok read 7");
+    assert!(reported(&history(&stale), &wildcard).is_some());
+}
+
+#[test]
+fn the_initial_value_read_too_late_was_there_at_the_beginning() {
+    let told = all_reported(
+        "0 1 invoke read nil\n1 0 invoke write 1\n2 0 ok write 1
+        3 2 invoke read nil\n4 2 ok read nil",
+    );
+    let [(4, anomaly)] = told.as_slice() else { panic!("{told:#?}") };
+    assert_eq!(anomaly.ops, [1, 3]);
+    assert_eq!((anomaly.from, anomaly.to), (0, 4 * SECOND));
+    assert_eq!(
+        anomaly.summary,
+        "process 2 read nil at 3.000 s, but nil had been there by the beginning, and 1 came after \
+         it: an operation of process 0 on 1 began at 1.000 s, and 1 was there by 2.000 s"
     );
 }

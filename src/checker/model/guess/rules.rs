@@ -46,6 +46,7 @@ const RULES: &[(&str, Rule)] = &[
     ("owner-mutex", |shape| is_lock(shape, false)),
     ("reentrant-mutex", |shape| is_lock(shape, false)),
     ("fenced-lock", |shape| is_lock(shape, true)),
+    ("semaphore", |shape| is_lock(shape, false)),
     ("unique-ids", |shape| shape.is_of(&["generate"], &[])),
     ("causal", |shape| shape.is_of(&["read-init"], &["read", "write"])),
     ("dirty-read", |shape| shape.is_of(&["strong-read"], &["write", "read", "refresh"])),

@@ -134,6 +134,10 @@ impl Object for Queue {
         }
     }
 
+    fn reason(&self, core: &[Timed<Operation>], moment: &dyn Fn(u32) -> String) -> Vec<String> {
+        fast::reason::of_queue(core, moment)
+    }
+
     fn weight(&self, state: &Vec<Atom>) -> usize {
         size_of::<Vec<Atom>>() + state.len() * size_of::<Atom>()
     }

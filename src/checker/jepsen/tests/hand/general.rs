@@ -266,3 +266,44 @@ fn errors_are_counted_by_their_text_without_numbers() {
         expect!["valid: different-errors 0, others 0"],
     );
 }
+
+#[test]
+fn the_time_to_the_first_ok_is_that_of_those_who_got_one() {
+    let finding = judge(&PROGRESS, HEALED);
+    let first_ok = |quantile: &str| finding.figures[&format!("first-ok-ms.{quantile}")];
+    assert_eq!((first_ok("min"), first_ok("max")), (2_000.0, 2_000.0));
+}
+
+#[test]
+fn of_very_many_different_errors_the_first_are_told_apart() {
+    let mut text = String::new();
+    let word = |number: usize| -> String {
+        number.to_string().bytes().map(|digit| char::from(digit + b'a' - b'0')).collect()
+    };
+    for number in 0..1_005 {
+        text += &format!("1 {number} fail read nil error={}\n", word(number));
+    }
+    text += &format!("2 0 fail read nil error={}\n", word(7));
+    let finding = judge(&ERRORS, &text);
+    assert_eq!((finding.figures["different-errors"], finding.figures["others"]), (1_000.0, 5.0));
+    assert!(finding.why.contains("2 times fail `h`"), "{}", finding.why);
+}
+
+#[test]
+fn what_was_found_before_the_time_ended_holds() {
+    let finish = |text: &str| {
+        let mut checker = (EPOCHS.checkers)(&ModelOptions::default()).expect("options").remove(0);
+        for event in crate::checker::text::history(text).events() {
+            checker.observe(event);
+        }
+        let gone = Budget { exhausted: &|| true, ..Budget::UNBOUNDED };
+        checker.finish(&History::default(), &gone)
+    };
+    let right = finish(CLAIMS);
+    assert_eq!(
+        (right.verdict, &*right.why),
+        (Verdict::Unknown, "out of time: 0 of 1 keys were settled")
+    );
+    let wrong = finish(&format!("{CLAIMS}\n5 2 invoke observe nil\n6 2 ok observe [2,\"n3\"]"));
+    assert_eq!((wrong.verdict, wrong.anomalies.len()), (Verdict::Invalid, 1));
+}
