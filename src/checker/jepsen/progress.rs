@@ -128,7 +128,7 @@ impl Progress {
             self.tally.count("further-long-waits", self.more);
         }
         for waited in self.waits.first_answers() {
-            self.tally.sample("first-answer", *waited);
+            self.tally.sample("first-ok", *waited);
         }
         self.tally.count("answered", self.waits.first_answers().len() as u64);
         self.tally.count("unanswered", self.waits.unanswered());

@@ -19,6 +19,9 @@ fn variants(model: &str) -> Vec<ModelOptions> {
         consistency_models: vec![name.to_owned()],
         ..ModelOptions::default()
     };
+    if model == "semaphore" {
+        return vec![ModelOptions { init: Some(1.into()), ..ModelOptions::default() }];
+    }
     let strict = match model {
         "set-full" | "epochs" => Some(with("linearizable")),
         "staleness" => Some(with("bounded-staleness:3")),

@@ -48,7 +48,7 @@ impl World {
             "multi-register" => self.transaction(rng, ["read", "write"]),
             "rw-register" => self.transaction(rng, ["r", "w"]),
             "list-append" => self.transaction(rng, ["r", "append"]),
-            "mutex" | "owner-mutex" | "reentrant-mutex" | "lock" | "fenced-lock" => {
+            "mutex" | "semaphore" | "owner-mutex" | "reentrant-mutex" | "lock" | "fenced-lock" => {
                 (pick(rng, &["acquire", "release"]), Json::Null)
             }
             "fifo-queue" | "unordered-queue" | "queue" => self.one(rng, "enqueue", &["dequeue"]),
