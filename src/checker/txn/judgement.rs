@@ -42,7 +42,7 @@ impl Judgement {
             let counted = self.counts.entry(kind).or_default();
             *counted = (*counted).max(count);
         }
-        self.more = cycles.more;
+        self.more.extend(cycles.more);
         if let Some(why) = cycles.undecided {
             self.doubt(why);
         }
@@ -51,6 +51,11 @@ impl Judgement {
     /// Something that keeps a history in which nothing was found from being valid.
     pub fn doubt(&mut self, why: impl Into<String>) {
         self.doubts.push(why.into());
+    }
+
+    /// There may be more of a kind than were counted.
+    pub fn at_least(&mut self, kind: &'static str) {
+        self.more.push(kind);
     }
 
     /// Whether something was found that is not to be.
