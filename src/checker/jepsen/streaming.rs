@@ -22,6 +22,8 @@ pub(super) trait Workload: Clone + Send {
     const OPS: &'static [&'static str];
     /// Whether it must know which invocation a completion belongs to.
     const PAIRED: bool = true;
+    /// Whether it looks at the history as a whole, not at each key by itself.
+    const WHOLE: bool = false;
     /// Whether completions without any invocation say enough.
     const TAKES_COMPLETIONS: bool = !Self::PAIRED;
 
@@ -188,9 +190,10 @@ impl<W: Workload> Streaming<W> {
             }
             return None;
         };
-        let position = match self.objects.get_index_of(&head.key) {
+        let of = if W::WHOLE { &None } else { &head.key };
+        let position = match self.objects.get_index_of(of) {
             Some(position) => position,
-            None => self.objects.insert_full(head.key.clone(), self.fresh.clone()).0,
+            None => self.objects.insert_full(of.clone(), self.fresh.clone()).0,
         };
         let (key, object) = self.objects.get_index_mut(position)?;
         self.tally.look_at(key.as_ref());

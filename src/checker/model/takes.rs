@@ -42,8 +42,9 @@ impl ModelKind {
             | "reentrant-mutex" | "fenced-lock" => &[],
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
+            "availability" => &[],
             "bank" => BANK,
-            "set-full" | "staleness" | "progress" | "epochs" => SET_FULL,
+            "set-full" | "staleness" | "progress" | "epochs" | "monotonic-inserts" => SET_FULL,
             _ => JEPSEN,
         }
     }

@@ -33,9 +33,8 @@ impl World {
     fn ask(&mut self, rng: &mut Rng) -> Asked {
         let key = ["x", "y"][rng.below(2) as usize];
         match self.model {
-            "register" | "session" | "staleness" | "progress" | "errors" => {
-                self.one(rng, "write", &["read"])
-            }
+            "register" | "session" | "staleness" | "progress" | "errors" | "availability"
+            | "stats" => self.one(rng, "write", &["read"]),
             "cas-register" => match rng.below(3) {
                 0 => ("read", Json::Null),
                 1 => ("write", self.fresh().into()),
@@ -77,6 +76,7 @@ impl World {
                 false => ("read", Json::Null),
             },
             "monotonic" => (pick(rng, &["inc", "read", "read", "read"]), Json::Null),
+            "monotonic-inserts" => (pick(rng, &["add", "read"]), Json::Null),
             "adya-g2" => ("insert", json!([self.next / 3, [self.fresh(), null]])),
             "kafka" => match rng.chance(0.5) {
                 true => ("send", json!([["send", "x", self.fresh()]])),
@@ -142,6 +142,16 @@ impl World {
                 let [x, y] = self.numbers;
                 let late = i64::from(lies);
                 json!({"x": if x > y { x - late } else { x }, "y": if x > y { y } else { y - late }})
+            }
+            ("monotonic-inserts", "add") => {
+                let val = self.fresh();
+                self.items.push(val);
+                json!({"val": val, "sts": 10 * val})
+            }
+            ("monotonic-inserts", _) => {
+                let late = self.late(rng, self.items.len());
+                let rows = self.items.iter().enumerate().filter(|(at, _)| late != at + 1);
+                rows.map(|(_, val)| json!({"val": val, "sts": 10 * val})).collect()
             }
             ("adya-g2", _) => {
                 let key = asked[0].as_i64()?;
