@@ -38,8 +38,9 @@ impl ModelKind {
             "cas-register" => CAS_REGISTER,
             "kv" => KV,
             "list" | "linearizable-set" | "linearizable-counter" | "semaphore" => OBJECT,
-            "fifo-queue" | "unordered-queue" | "stack" | "mutex" | "lock" | "owner-mutex"
-            | "reentrant-mutex" | "fenced-lock" => &[],
+            "fifo-queue" | "unordered-queue" | "priority-queue" | "stack" | "mutex" | "lock"
+            | "owner-mutex" | "reentrant-mutex" | "fenced-lock" => &[],
+            "lease-lock" => &["lease_ms"],
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
             "availability" => &[],

@@ -4,7 +4,9 @@
 pub(super) mod bag;
 pub(super) mod fifo;
 pub(super) mod growing;
+pub(super) mod least;
 pub(super) mod lifo;
+mod moments;
 mod openly;
 mod presence;
 pub(super) mod reason;
@@ -28,5 +30,9 @@ pub enum Shortcut {
     /// As `Violated`, if a search of these operations says so.
     Suspected {
         core: Vec<usize>,
+    },
+    /// The operations cannot be judged, and why.
+    Refused {
+        why: &'static str,
     },
 }

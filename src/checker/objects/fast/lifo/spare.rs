@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::counts::Counts;
-use super::moments::Moments;
 use super::peel::Peeling;
 use super::{Shortcut, blame, no_bottom, order, stays};
+use crate::checker::objects::fast::moments::Moments;
 use crate::checker::objects::fast::values::{Core, Life, Values};
 
 /// Steps for each moment; then the search is left to decide.
