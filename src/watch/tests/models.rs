@@ -19,8 +19,12 @@ fn variants(model: &str) -> Vec<ModelOptions> {
         consistency_models: vec![name.to_owned()],
         ..ModelOptions::default()
     };
-    if model == "semaphore" {
-        return vec![ModelOptions { init: Some(1.into()), ..ModelOptions::default() }];
+    match model {
+        "semaphore" => {
+            return vec![ModelOptions { init: Some(1.into()), ..ModelOptions::default() }];
+        }
+        "lease-lock" => return vec![ModelOptions { lease_ms: Some(5), ..ModelOptions::default() }],
+        _ => {}
     }
     let strict = match model {
         "set-full" | "epochs" | "monotonic-inserts" => Some(with("linearizable")),

@@ -47,10 +47,11 @@ impl World {
             "multi-register" => self.transaction(rng, ["read", "write"]),
             "rw-register" => self.transaction(rng, ["r", "w"]),
             "list-append" => self.transaction(rng, ["r", "append"]),
-            "mutex" | "semaphore" | "owner-mutex" | "reentrant-mutex" | "lock" | "fenced-lock" => {
-                (pick(rng, &["acquire", "release"]), Json::Null)
+            "mutex" | "lease-lock" | "semaphore" | "owner-mutex" | "reentrant-mutex" | "lock"
+            | "fenced-lock" => (pick(rng, &["acquire", "release"]), Json::Null),
+            "fifo-queue" | "unordered-queue" | "priority-queue" | "queue" => {
+                self.one(rng, "enqueue", &["dequeue"])
             }
-            "fifo-queue" | "unordered-queue" | "queue" => self.one(rng, "enqueue", &["dequeue"]),
             "total-queue" => self.one(rng, "enqueue", &["dequeue", "dequeue", "drain"]),
             "stack" => self.one(rng, "push", &["pop"]),
             "linearizable-counter" | "counter" => match rng.chance(0.5) {
