@@ -217,7 +217,7 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind("two-leaders", "two became leader in one epoch"),
     kind("epoch-went-back", "an epoch was given out that is lower than one given out before"),
     kind("too-stale", "a read returned a value that had been replaced for longer than allowed"),
-    kind("no-progress", "a process waited too long for an ok after the last fault"),
+    kind("no-progress", "somebody waited too long for an answer while no fault was in force"),
     kind(
         "log-pattern",
         "a line in a node's log says that its program crashed, or is one that the workload forbids",

@@ -21,6 +21,7 @@ mod monotonic_inserts;
 mod parts;
 mod precedence;
 mod progress;
+mod promise;
 mod sequential;
 mod session;
 mod set;

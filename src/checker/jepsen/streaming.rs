@@ -111,6 +111,17 @@ pub(super) fn with<W: Workload + 'static>(
     Ok(vec![Box::new(Streaming::new(fresh, options)?)])
 }
 
+/// A name that is misspelt would let everything pass.
+pub(super) fn known_anomalies(options: &ModelOptions) -> Result<(), String> {
+    let is_known = |name: &&String| ANOMALIES.iter().any(|kind| kind.name == **name);
+    match options.anomalies.iter().find(|name| !is_known(name)) {
+        Some(name) => {
+            Err(format!("no anomaly is named `{name}`; `stormglass list anomalies` names them all"))
+        }
+        None => Ok(()),
+    }
+}
+
 impl<W: Workload> Streaming<W> {
     pub fn new(fresh: W, options: &ModelOptions) -> Result<Streaming<W>, String> {
         let given = options.ops.len();
@@ -121,12 +132,7 @@ impl<W: Workload> Streaming<W> {
                 W::NAME
             ));
         }
-        let is_known = |name: &&String| ANOMALIES.iter().any(|kind| kind.name == **name);
-        if let Some(name) = options.anomalies.iter().find(|name| !is_known(name)) {
-            return Err(format!(
-                "no anomaly is named `{name}`; `stormglass list anomalies` names them all"
-            ));
-        }
+        known_anomalies(options)?;
         Ok(Streaming {
             fresh,
             objects: IndexMap::default(),

@@ -198,7 +198,12 @@ fn what_is_only_counted_is_a_violation_for_who_asks_for_it_by_its_name() {
             invalid: 1 nonmonotonic-poll of sent 5, polled 6, int-send-skip 1
             nonmonotonic-poll [4, 6]: process 0 at 5.000 s polled "a" of key "x" right after "b" (process 0 at 3.000 s), 1 places back in the log"#]],
     );
-    check(&KAFKA, &by_name("int-send-skip"), back, expect![[r#"
+    check(
+        &KAFKA,
+        &by_name("int-send-skip"),
+        back,
+        expect![[r#"
         invalid: 1 int-send-skip of sent 5, polled 6, nonmonotonic-poll 1
-        int-send-skip [8]: process 0 at 7.000 s sent "d" of key "x" right after "c", skipping "e""#]]);
+        int-send-skip [8]: process 0 at 7.000 s sent "d" of key "x" right after "c", skipping "e""#]],
+    );
 }
