@@ -162,6 +162,10 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "garbage-read-realtime",
         "a transaction read what nobody had written, after a write had been acknowledged",
     ),
+    kind(
+        "unwritten-read",
+        "transactions read several values of a register that nobody had written in this history",
+    ),
     kind("noncausal", "a step of a register did not see the one before it"),
     kind("read-your-writes", "a process read an older value than it had written"),
     kind("monotonic-reads", "a process read an older value than it had read"),

@@ -71,6 +71,8 @@ pub struct Summary {
     /// The order of events says what came before what. Otherwise only the events of one process are in
     /// order: each process is a session, whose transactions follow each other.
     pub real_time: bool,
+    /// The names that processes have where they have no numbers; each is counted by its position here.
+    pub processes: Vec<String>,
 }
 
 /// Takes in an event, whose value is apart from it, and says whether to go on.

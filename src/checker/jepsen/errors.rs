@@ -6,6 +6,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, at};
+use crate::checker::Shows;
 use crate::op::Kind;
 
 /// How many different errors are told apart, and how many are told.
@@ -61,6 +62,10 @@ impl Workload for Errors {
             return;
         }
         self.seen.entry(key).or_insert(Seen { count: 0, first: step.now() }).count += 1;
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, tally: &mut Tally) {

@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 use super::elements::Elements;
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, at};
+use crate::checker::Shows;
 use crate::op::Kind;
 use lag::Lag;
 use log::Logs;
@@ -181,6 +182,10 @@ impl Workload for Kafka {
             // `crash`, `debug-topic-partitions` and the like say nothing of the logs.
             _ => {}
         }
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, tally: &mut Tally) {

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::tally::Tally;
-use crate::checker::{ANOMALIES, Anomaly, Budget, Checker, Finding, ModelOptions};
+use crate::checker::{ANOMALIES, Anomaly, Budget, Checker, Finding, ModelOptions, Shows};
 use crate::history::{Datum, History};
 use crate::op::{Event, Key, Kind, Nanos, Process};
 
@@ -26,6 +26,11 @@ pub(super) trait Workload: Clone + Send {
     const TAKES_COMPLETIONS: bool = !Self::PAIRED;
 
     fn step(&mut self, step: &Step, tally: &mut Tally);
+
+    /// Whether `step` reports all that is ever reported.
+    fn shows(&self) -> Shows {
+        Shows::AtOnce
+    }
 
     /// What can only be said when nothing more comes.
     fn finish(&mut self, tally: &mut Tally);
@@ -221,6 +226,10 @@ impl<W: Workload> Checker for Streaming<W> {
         true
     }
 
+    fn shows(&self) -> Shows {
+        self.fresh.shows()
+    }
+
     fn takes_completions_alone(&self) -> bool {
         W::TAKES_COMPLETIONS
     }
@@ -237,7 +246,8 @@ impl<W: Workload> Checker for Streaming<W> {
         let keys = self.objects.len();
         for (settled, (key, object)) in self.objects.iter_mut().enumerate() {
             if (budget.exhausted)() {
-                self.tally.broken(|| format!("out of time: {settled} of {keys} keys were settled"));
+                self.tally.look_at(None);
+                self.tally.open(|| format!("out of time: {settled} of {keys} keys were settled"));
                 break;
             }
             self.tally.look_at(key.as_ref());

@@ -6,6 +6,7 @@
 use super::elements::Elements;
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
+use crate::checker::Shows;
 use crate::history::Datum;
 use crate::op::Kind;
 
@@ -109,6 +110,10 @@ impl Workload for TotalQueue {
             (_, "drain") => self.drained(step, tally),
             _ => {}
         }
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, tally: &mut Tally) {

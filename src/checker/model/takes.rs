@@ -37,9 +37,10 @@ impl ModelKind {
             "register" | "multi-register" => REGISTER,
             "cas-register" => CAS_REGISTER,
             "kv" => KV,
-            "list" | "linearizable-set" | "linearizable-counter" => OBJECT,
-            "fifo-queue" | "unordered-queue" | "stack" | "mutex" | "lock" | "owner-mutex"
-            | "reentrant-mutex" | "fenced-lock" => &[],
+            "list" | "linearizable-set" | "linearizable-counter" | "semaphore" => OBJECT,
+            "fifo-queue" | "unordered-queue" | "priority-queue" | "stack" | "mutex" | "lock"
+            | "owner-mutex" | "reentrant-mutex" | "fenced-lock" => &[],
+            "lease-lock" => &["lease_ms"],
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
             "bank" => BANK,

@@ -66,8 +66,9 @@ impl<'a, 'b> Output<'a, 'b> {
             other => other,
         };
         let Output { events, real_time, .. } = self;
+        let processes = self.names.into_processes();
         let (flaws, flaw_count) = self.integrity.into_flaws();
-        Summary { format, events, damage, flaws, flaw_count, real_time }
+        Summary { format, events, damage, flaws, flaw_count, real_time, processes }
     }
 }
 

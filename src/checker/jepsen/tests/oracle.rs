@@ -6,6 +6,7 @@ mod general;
 mod kafka;
 mod long_fork;
 mod precedence;
+mod progress;
 mod queue;
 mod session;
 mod set;

@@ -38,16 +38,7 @@ impl<O: Object> Family<O> {
 
     /// The same, where some histories are spoiled by having two operations change places.
     pub fn agrees_with_the_oracle_after_swaps(&self) {
-        self.agrees(|rng, operations| {
-            let certain: Vec<usize> =
-                (0..operations.len()).filter(|at| !operations[*at].is_open()).collect();
-            let drawn = (rng.pick(&certain).copied(), rng.pick(&certain).copied());
-            if let (Some(one), Some(other)) = drawn {
-                let swapped = operations[one].operation.clone();
-                operations[one].operation =
-                    std::mem::replace(&mut operations[other].operation, swapped);
-            }
-        });
+        self.agrees(swap::<O>);
     }
 
     fn agrees(&self, spoil: impl Fn(&mut Rng, &mut [Timed<O::Operation>])) {
@@ -132,8 +123,8 @@ impl<O: Object> Family<O> {
         );
     }
 
-    /// Operations of a few processes that took effect on one object, and then some of them changed.
-    fn history(&self, rng: &mut Rng) -> Vec<Timed<O::Operation>> {
+    /// Operations of a few processes that took effect on one object.
+    pub fn history(&self, rng: &mut Rng) -> Vec<Timed<O::Operation>> {
         let mut planned = self.times(rng);
         planned.sort_by_key(|(_, moment, _)| *moment);
         let mut state = self.object.init();
@@ -173,5 +164,16 @@ impl<O: Object> Family<O> {
             }
         }
         planned
+    }
+}
+
+/// Two operations that surely happened change places.
+pub(super) fn swap<O: Object>(rng: &mut Rng, operations: &mut [Timed<O::Operation>]) {
+    let certain: Vec<usize> =
+        (0..operations.len()).filter(|at| !operations[*at].is_open()).collect();
+    let drawn = (rng.pick(&certain).copied(), rng.pick(&certain).copied());
+    if let (Some(one), Some(other)) = drawn {
+        let swapped = operations[one].operation.clone();
+        operations[one].operation = std::mem::replace(&mut operations[other].operation, swapped);
     }
 }
