@@ -118,8 +118,14 @@ fn is_judged(model: &&'static str, orders: Orders) -> bool {
 }
 
 /// What these forbid is looked for only where one of them is asked for.
-pub const PARTLY: [&str; 5] =
-    ["parallel-snapshot-isolation", "prefix", "causal-cerone", "ROLA", "read-atomic"];
+pub const PARTLY: [&str; 6] = [
+    "parallel-snapshot-isolation",
+    "prefix",
+    "causal-cerone",
+    "ROLA",
+    "read-atomic",
+    "monotonic-atomic-view",
+];
 
 /// Whether a model forbids anomalies of this kind.
 fn needs(model: &'static str, suffix: &str) -> bool {
