@@ -1,14 +1,17 @@
 //! A checker is guilty until proven innocent: told stories, a brute-force oracle, simulated
 //! registers, and histories recorded elsewhere.
 
+mod beginnings;
 mod mutations;
 mod online;
 mod oracle;
+mod plainly_wrong;
 mod recorded;
 mod simulated;
 mod soundness;
 mod terms;
 mod told;
+mod undecided;
 
 use super::*;
 use crate::op::Value;

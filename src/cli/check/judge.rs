@@ -1,5 +1,6 @@
 //! One history file against its models, in one pass, of which no more is kept than the checkers need.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use crate::checker::{
@@ -104,27 +105,36 @@ impl<'a> Subject<'a> {
             true => Untimed { options: options.clone(), taken: None },
             false => untimed(models, options)?,
         };
-        let (mut judged, astray) = self.pass(models, &options, keep, limits, false)?;
+        let pass = |reading| self.pass(models, &options, keep, limits, reading);
+        let (mut judged, mut again) = pass(Reading::AsItIs)?;
         let mut remarks: Vec<String> = taken.into_iter().collect();
-        if let Some(astray) = astray.filter(|_| !self.is_own) {
-            judged = self.pass(models, &options, keep, limits, true)?.0;
+        if let Some(astray) = again.astray.filter(|_| !self.is_own) {
+            (judged, again) = pass(Reading::Renumbered)?;
             remarks.push(astray);
+        }
+        if again.completions_tell {
+            let (alone, _) = pass(Reading::CompletionsAlone)?;
+            let wrong = |finding: &Finding| finding.verdict == Verdict::Invalid;
+            if alone.findings.iter().any(wrong) {
+                judged.findings.truncate(1);
+                judged.findings.extend(alone.findings.into_iter().filter(wrong));
+                remarks.push(BY_RESULTS.to_owned());
+            }
         }
         remarks.extend(judged.remark.take());
         judged.remark = (!remarks.is_empty()).then(|| remarks.join("; "));
         Ok(judged)
     }
 
-    /// Once through the history. `renumber`: events are numbered by their lines. Says where an index does
-    /// not grow.
+    /// Once through the history.
     fn pass(
         &self,
         models: &[&ModelKind],
         options: &ModelOptions,
         keep: bool,
         limits: &Limits,
-        renumber: bool,
-    ) -> Result<(Judged, Option<String>), String> {
+        reading: Reading,
+    ) -> Result<(Judged, Again), String> {
         let mut checkers = checkers(models, options)?;
         let mut intake = Intake::new(&mut checkers);
         let keep = keep || intake.needs_history();
@@ -136,8 +146,8 @@ impl<'a> Subject<'a> {
             number += 1;
             end = end.max(head.time);
             indices.observe(head.index, number);
-            let renumbered = renumber.then(|| Event { index: number - 1, ..head.clone() });
-            let head = renumbered.as_ref().unwrap_or(head);
+            let Some(read) = reading.of(head, number) else { return ControlFlow::Continue(()) };
+            let head = &*read;
             if matches!(head.process, Process::Client(_)) {
                 asked += 1;
                 answered |= head.kind == Kind::Ok;
@@ -154,6 +164,7 @@ impl<'a> Subject<'a> {
             ControlFlow::Continue(())
         });
         let summary = summary?;
+        let completions_tell = intake.is_told_by_completions();
         let start = || limits.start();
         let budgets =
             Budgets { start: &start, memory: limits.memory_bytes, explained: Budget::EXPLAINED };
@@ -169,9 +180,51 @@ impl<'a> Subject<'a> {
             answered,
             remark,
         };
-        Ok((judged, indices.astray))
+        Ok((judged, Again { astray: indices.astray, completions_tell }))
     }
 }
+
+/// How the events of a history are taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    AsItIs,
+    /// Numbered by their lines.
+    Renumbered,
+    /// Each completion for itself, as if of a process of its own: what it says is so whatever came when.
+    CompletionsAlone,
+}
+
+impl Reading {
+    /// The event, which is on the line `number`; none if it is not looked at.
+    fn of(self, head: &Event, number: u64) -> Option<Cow<'_, Event>> {
+        match (self, head.process) {
+            (Reading::AsItIs, _) | (Reading::CompletionsAlone, Process::Nemesis) => {
+                Some(Cow::Borrowed(head))
+            }
+            (Reading::Renumbered, _) => {
+                Some(Cow::Owned(Event { index: number - 1, ..head.clone() }))
+            }
+            (Reading::CompletionsAlone, _) if head.kind == Kind::Invoke => None,
+            (Reading::CompletionsAlone, _) => {
+                let process = Process::Client(number as u32);
+                Some(Cow::Owned(Event { index: number - 1, process, ..head.clone() }))
+            }
+        }
+    }
+}
+
+/// Why a history is to be read otherwise than it is.
+struct Again {
+    /// Where an index does not grow.
+    astray: Option<String>,
+    /// It is damaged, and its completions alone may still show what is wrong.
+    completions_tell: bool,
+}
+
+/// Said of findings that went by completions alone.
+const BY_RESULTS: &str = "processes had several operations under way at once, so nobody knows when each began \
+                          or in which order; what was found follows from their results alone, and each is told as \
+                          of a process by the number of its line";
 
 /// The indices of events, which grow in a history that has them for its order.
 #[derive(Default)]
@@ -262,9 +315,36 @@ pub fn worst(findings: &[Finding]) -> Verdict {
     findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Unknown)
 }
 
+/// What a reader should know of the history beside what was found.
+fn remark(summary: &Summary, findings: &[Finding]) -> Option<String> {
+    let passed_over = (summary.passed_over.count > 0).then(|| summary.passed_over.to_string());
+    let remarks: Vec<String> = passed_over
+        .into_iter()
+        .chain(named_processes(&summary.processes))
+        .chain(flaw(summary, findings))
+        .collect();
+    (!remarks.is_empty()).then(|| remarks.join("; "))
+}
+
+/// Which number stands for which process, if the history names them.
+fn named_processes(names: &[String]) -> Option<String> {
+    const MOST: usize = 12;
+    if names.is_empty() {
+        return None;
+    }
+    let told: Vec<String> = names
+        .iter()
+        .take(MOST)
+        .enumerate()
+        .map(|(number, name)| format!("{number} = {name}"))
+        .collect();
+    let more = if names.len() > MOST { ", and so on" } else { "" };
+    Some(format!("its processes have names, told as numbers: {}{more}", told.join(", ")))
+}
+
 /// Where the history's lines are not as they should be: the line that keeps it from being judged, or
 /// else the first at which time goes back.
-fn remark(summary: &Summary, findings: &[Finding]) -> Option<String> {
+fn flaw(summary: &Summary, findings: &[Finding]) -> Option<String> {
     let is_sound =
         |finding: &Finding| finding.name != "well-formed" || finding.verdict == Verdict::Valid;
     let refuses = |flaw: &&Flaw| {

@@ -138,6 +138,12 @@ fn compare_shrunk(register: &Register, core: Vec<Operation>, told: &impl Fn() ->
     let shrunk = shrink(&core, &UNLIMITED);
     assert!(shrunk.minimal && shrunk.operations.len() <= core.len(), "{}", told());
     refuse_shrunk(register, &shrunk, told);
+    for chosen in shrunk.operations.iter().filter(|o| !o.is_open()) {
+        let weaker = shrunk.operations.iter();
+        let weaker: Vec<Operation> =
+            weaker.filter_map(|o| if o == chosen { weakened(o) } else { Some(*o) }).collect();
+        assert!(has_order(&weaker), "less would do than {:#?}: {}", shrunk.operations, told());
+    }
 }
 
 fn refuse_shrunk(register: &Register, shrunk: &Shrunk, told: &impl Fn() -> String) {

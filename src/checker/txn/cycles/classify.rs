@@ -1,22 +1,18 @@
 //! Which kinds of cycles a component has.
 
+use super::between::Between;
 use super::names::{Class, Tag, name};
 use super::part::Part;
 use super::search::Search;
 use super::view::{Apart, Plain};
+use super::ways::{Shortest, TRIED, cyclic_members, shortest, spread, without_repetition};
 use super::{Cycle, CycleStep, Cycles};
 use crate::checker::Budget;
 use crate::checker::txn::consistency::implied_by;
 use crate::checker::txn::graph::{Components, Successors, components, rel};
 
-/// How many cycles of a kind are told of one component.
-const TOLD: usize = 4;
-
 /// How many cycles of a kind are told in all.
 const ALL_TOLD: usize = 24;
-
-/// In how many places the shortest cycle is looked for before the shortest so far is told.
-const TRIED: usize = 32;
 
 /// From how many nodes on a component is worth telling a cycle of, though a worse kind implies its own.
 const LARGE: usize = 64;
@@ -38,18 +34,19 @@ impl<'a> Classifier<'a> {
         Classifier { part, cycles, exhausted: budget.exhausted, implied: Vec::new() }
     }
 
-    pub fn classify(mut self) {
+    /// Tags below the least are not looked for.
+    pub fn classify(mut self, least: Tag) {
         let all = self.part.all;
         let mut order = 0;
         for (tag, needs) in
             [(Tag::Plain, 0), (Tag::Process, rel::PROCESS), (Tag::Realtime, rel::REALTIME)]
         {
-            if needs == 0 || all & needs != 0 {
-                order |= needs;
+            order |= needs & all;
+            if tag == least || (tag > least && all & needs != 0) {
                 self.search(tag, order);
             }
         }
-        if self.part.len() > LARGE {
+        if self.part.len() > LARGE && least == Tag::Plain {
             self.in_a_row(order);
         }
     }
@@ -111,16 +108,24 @@ impl<'a> Classifier<'a> {
         let view = Plain::new(self.part, mask | rel::PASS);
         let found = components(&view);
         let place = |node: u32| found.of[node as usize];
-        let mut search = Search::new(self.part.len(), self.exhausted);
-        let (mut count, mut best) = (0, Shortest::default());
+        let mut search = Between::new(self.part, mask | rel::PASS, self.exhausted);
+        let (mut count, mut tried, mut best) = (0, 0, Shortest::default());
         for (from, to) in closing {
             // An edge never leads to a component of a higher number.
-            if place(*to) < place(*from) {
+            let between = place(*from)..=place(*to);
+            if between.is_empty() {
                 continue;
             }
-            if search.reach(&view, (*to, *from), |node| place(node) >= place(*from)) {
+            // Within one there is a way, which is worth looking for in some places only.
+            let within = place(*from) == place(*to);
+            if within && tried == TRIED {
                 count += 1;
-                best.offer(search.way(), *from);
+                continue;
+            }
+            tried += usize::from(within);
+            if let Some(way) = search.way(*to, *from, |node| between.contains(&place(node))) {
+                count += 1;
+                best.offer(way);
             }
             if search.gave_up || (count > 0 && search.work > COUNTING) {
                 break;
@@ -276,98 +281,4 @@ impl<'a> Classifier<'a> {
         }
         steps
     }
-}
-
-/// The shortest ways seen so far.
-#[derive(Default)]
-struct Shortest {
-    ways: Vec<Vec<u32>>,
-}
-
-impl Shortest {
-    /// A way, and the node where it ends, which closes it.
-    fn offer(&mut self, mut way: Vec<u32>, end: u32) {
-        way.push(end);
-        self.offer_closed(way);
-    }
-
-    fn offer_closed(&mut self, way: Vec<u32>) {
-        let place = self.ways.partition_point(|other| other.len() <= way.len());
-        if place < TOLD {
-            self.ways.insert(place, way);
-            self.ways.truncate(TOLD);
-        }
-    }
-}
-
-/// The shortest of the ways between these pairs. `true`: the end is not the start, and belongs to the way.
-fn shortest<G: Successors>(
-    search: &mut Search,
-    graph: &G,
-    pairs: impl Iterator<Item = (u32, u32, bool)>,
-    allowed: impl Fn(u32, u32) -> bool,
-) -> Vec<Vec<u32>> {
-    let mut best = Shortest::default();
-    for (from, to, apart) in pairs.take(TRIED) {
-        if search.reach(graph, (from, to), |node| allowed(from, node)) {
-            if apart {
-                best.offer(search.way(), to);
-            } else {
-                best.offer_closed(search.way());
-            }
-        }
-        if search.gave_up {
-            break;
-        }
-    }
-    best.ways
-}
-
-/// As many as are tried, from all over the list.
-fn spread(pairs: &[(u32, u32)]) -> impl Iterator<Item = (u32, u32)> {
-    pairs.iter().step_by((pairs.len() / TRIED).max(1)).copied()
-}
-
-/// The members of some components with cycles, smallest first.
-fn cyclic_members(found: &Components) -> Vec<Vec<u32>> {
-    let mut cyclic: Vec<u32> =
-        (0..found.sizes.len() as u32).filter(|number| found.sizes[*number as usize] > 1).collect();
-    cyclic.sort_by_key(|number| found.sizes[*number as usize]);
-    cyclic.truncate(TOLD);
-    let mut members = vec![Vec::new(); cyclic.len()];
-    for node in 0..found.of.len() as u32 {
-        let number = found.of[node as usize];
-        if let Some(at) = cyclic.iter().position(|other| *other == number) {
-            members[at].push(node);
-        }
-    }
-    members
-}
-
-/// Cuts a way around where it comes by a transaction twice; what stays keeps anti-dependencies apart.
-fn without_repetition(mut steps: Vec<CycleStep>) -> Vec<CycleStep> {
-    while let Some((start, end)) = repetition(&steps) {
-        let inner = steps[start..end].to_vec();
-        if are_apart(&inner) {
-            steps = inner;
-        } else {
-            steps.drain(start..end);
-        }
-    }
-    steps
-}
-
-/// Two steps from the same transaction, the closest ones.
-fn repetition(steps: &[CycleStep]) -> Option<(usize, usize)> {
-    for end in 0..steps.len() {
-        if let Some(start) = steps[..end].iter().rposition(|step| step.from == steps[end].from) {
-            return Some((start, end));
-        }
-    }
-    None
-}
-
-fn are_apart(steps: &[CycleStep]) -> bool {
-    let next = steps.iter().cycle().skip(1);
-    !steps.iter().zip(next).any(|(one, other)| one.kind == rel::RW && other.kind == rel::RW)
 }

@@ -4,7 +4,7 @@ use crate::checker::txn::graph::Successors;
 use crate::checker::txn::table::NONE;
 
 /// How many nodes are visited between two looks at the budget.
-const POLL: u64 = 4096;
+pub const POLL: u64 = 4096;
 
 /// The tables of a search, for graphs of one size.
 pub struct Search<'a> {
