@@ -22,6 +22,9 @@ fn variants(model: &str) -> Vec<ModelOptions> {
     if model == "semaphore" {
         return vec![ModelOptions { init: Some(1.into()), ..ModelOptions::default() }];
     }
+    if model == "lease-lock" {
+        return vec![ModelOptions { lease_ms: Some(3_600_000), ..ModelOptions::default() }];
+    }
     let strict = match model {
         "set-full" | "epochs" => Some(with("linearizable")),
         "staleness" => Some(with("bounded-staleness:3")),

@@ -48,9 +48,9 @@ impl World {
             "multi-register" => self.transaction(rng, ["read", "write"]),
             "rw-register" => self.transaction(rng, ["r", "w"]),
             "list-append" => self.transaction(rng, ["r", "append"]),
-            "mutex" | "semaphore" | "owner-mutex" | "reentrant-mutex" | "lock" | "fenced-lock" => {
-                (pick(rng, &["acquire", "release"]), Json::Null)
-            }
+            "mutex" | "semaphore" | "owner-mutex" | "reentrant-mutex" | "lock" | "fenced-lock"
+            | "lease-lock" => (pick(rng, &["acquire", "release"]), Json::Null),
+            "priority-queue" => self.one(rng, "insert", &["delete-min"]),
             "fifo-queue" | "unordered-queue" | "queue" => self.one(rng, "enqueue", &["dequeue"]),
             "total-queue" => self.one(rng, "enqueue", &["dequeue", "dequeue", "drain"]),
             "stack" => self.one(rng, "push", &["pop"]),
@@ -180,15 +180,19 @@ impl World {
         let late = self.late(rng, self.items.len());
         let (all, left) = (self.items.len(), self.items.len() - late);
         Some(match f {
-            "write" | "put" | "enqueue" | "push" | "append" | "add" => {
+            "write" | "put" | "enqueue" | "push" | "append" | "add" | "insert" => {
                 let number = asked.as_str().map_or(asked.as_i64(), |text| text.parse().ok())?;
                 self.items.push(number);
                 asked.clone()
             }
             "get" => self.items[..left].last().map_or(Json::Null, |item| item.to_string().into()),
-            "dequeue" if all == 0 => Json::Null,
-            "dequeue" if late > 0 => self.items[left].into(),
+            "dequeue" | "delete-min" if all == 0 => Json::Null,
+            "dequeue" | "delete-min" if late > 0 => self.items[left].into(),
             "dequeue" => self.items.remove(0).into(),
+            "delete-min" => {
+                let least = (0..all).min_by_key(|at| self.items[*at])?;
+                self.items.remove(least).into()
+            }
             "drain" => std::mem::take(&mut self.items).into(),
             "pop" if late > 0 => self.items[left].into(),
             "pop" => self.items.pop().into(),
