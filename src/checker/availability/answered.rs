@@ -97,7 +97,7 @@ impl Answered {
 }
 
 /// The system decided, be it that a precondition did not hold.
-fn is_answer(completion: &Event) -> bool {
+pub fn is_answer(completion: &Event) -> bool {
     match completion.kind {
         Kind::Ok => true,
         Kind::Fail => completion.error.as_ref().is_some_and(|error| error.contains("precondition")),

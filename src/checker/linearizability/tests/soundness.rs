@@ -85,11 +85,17 @@ fn every_algorithm_agrees_with_the_oracle_on_small_histories() {
     assert!(least > Some(rounds(2_000)), "too few cases of a sort: {seen:?}");
 }
 
-/// With and without the open operations that cannot matter.
+/// With and without the open operations that cannot matter; with plenty of everything, and with hardly
+/// any memory and patience.
 fn compare_search(register: &Register, expected: bool, told: &impl Fn() -> String) {
-    for operations in [register.operations.clone(), relevant(&register.operations, register.values)]
-    {
-        match search(&operations, register.values, &UNLIMITED).0 {
+    let scarce = Limits { memory: 1 << 12, patience: 1, ..UNLIMITED };
+    for (operations, limits) in [
+        (register.operations.clone(), UNLIMITED),
+        (register.operations.clone(), scarce),
+        (relevant(&register.operations, register.values), scarce),
+    ] {
+        let observed = Observed::of(&operations, register.values);
+        match search(&operations, register.values, &observed, &limits).0 {
             Searched::Linearizable { order } => {
                 assert!(expected, "search accepted: {}", told());
                 assert_eq!(replay(&operations, &order), Ok(()), "{}", told());

@@ -74,11 +74,7 @@ pub(crate) fn dependencies(users: &Users, order: &VersionOrder, edges: &mut Edge
     let mut followers = Vec::new();
     for version in 0..users.writer.len() as u32 {
         let (writer, readers) = (users.writer(version), users.readers(version));
-        followers.clear();
-        followers.extend(order.after(version).iter().map(|edge| users.writer(edge.to)));
-        followers.retain(|follower| *follower != NONE);
-        followers.sort_unstable();
-        followers.dedup();
+        follow(users, order, version, &mut followers);
         if writer != NONE {
             readers.iter().for_each(|reader| edges.add(writer, *reader, rel::WR));
             // As Elle has it: who read what it replaced depends on it by that, and not by its write.
@@ -87,6 +83,27 @@ pub(crate) fn dependencies(users: &Users, order: &VersionOrder, edges: &mut Edge
         }
         anti_depend(readers, &followers, edges);
     }
+}
+
+/// Only who did not read what replaced what it read, by this order.
+pub(crate) fn anti_dependencies(users: &Users, order: &VersionOrder, edges: &mut Edges) {
+    let mut followers = Vec::new();
+    for version in 0..users.writer.len() as u32 {
+        let readers = users.readers(version);
+        if !readers.is_empty() {
+            follow(users, order, version, &mut followers);
+            anti_depend(readers, &followers, edges);
+        }
+    }
+}
+
+/// Who wrote what is known to come after a version, each once and in order.
+fn follow(users: &Users, order: &VersionOrder, version: u32, followers: &mut Vec<u32>) {
+    followers.clear();
+    followers.extend(order.after(version).iter().map(|edge| users.writer(edge.to)));
+    followers.retain(|follower| *follower != NONE);
+    followers.sort_unstable();
+    followers.dedup();
 }
 
 /// From every reader to every follower but itself.
