@@ -1,7 +1,5 @@
 //! The smallest histories of each anomaly, with names as Elle gives them.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use super::*;
 
 fn kinds(text: &str, json: serde_json::Value) -> (&'static str, Vec<String>) {
@@ -12,7 +10,7 @@ fn kinds(text: &str, json: serde_json::Value) -> (&'static str, Vec<String>) {
     (finding.verdict.name(), kinds)
 }
 
-fn check(text: &str, json: serde_json::Value, verdict: &str, expected: &[&str]) {
+pub(super) fn check(text: &str, json: serde_json::Value, verdict: &str, expected: &[&str]) {
     let (found, kinds) = kinds(text, json.clone());
     assert_eq!(
         (found, &kinds[..]),
@@ -226,48 +224,4 @@ fn who_read_what_it_replaced_depends_on_it_by_that() {
     let text = "0 ok wx1 ry1 wy2\n1 ok wy1 rx1 wx2";
     let json = serde_json::json!({"consistency_models": ["serializable"], "wfr_keys": true});
     check(text, json, "invalid", &["G1c"]);
-}
-
-/// Of x and of y two writes each, of which no order is forced: each is read by somebody who saw both writes
-/// of the other key begin, and the four who did cannot all be right.
-const KNOTTED: &str = "0 ok wx1 wa1\n1 ok wx2 wb1\n2 ok wy1 wc1\n3 ok wy2 wd1\n\
-                       4 ok rx1 rc1 rd1\n5 ok rx2 rc1 rd1\n6 ok ry1 ra1 rb1\n7 ok ry2 ra1 rb1";
-
-/// Without the last of them they can.
-fn untied() -> &'static str {
-    KNOTTED.rsplit_once('\n').expect("several lines").0
-}
-
-#[test]
-fn where_no_order_is_forced_all_are_tried() {
-    for (model, kind) in [
-        ("serializable", "no-snapshot-order"),
-        ("snapshot-isolation", "no-snapshot-order"),
-        ("strict-serializable", "no-snapshot-order"),
-    ] {
-        let json = serde_json::json!({"consistency_models": [model]});
-        check(KNOTTED, json.clone(), "invalid", &[kind]);
-        check(untied(), json, "valid", &[]);
-    }
-}
-
-#[test]
-fn whenever_the_time_ends_what_is_said_is_right() {
-    let mut ended_in_search = 0;
-    for polls in 0..60 {
-        for (text, right) in [(KNOTTED, Verdict::Invalid), (untied(), Verdict::Valid)] {
-            let json = serde_json::json!({"consistency_models": ["serializable"]});
-            let mut checker = RwRegister::new(&options(json)).expect("options");
-            history(text).events().iter().for_each(|event| drop(checker.observe(event)));
-            let seen = AtomicU64::new(0);
-            let exhausted = || seen.fetch_add(1, Relaxed) >= polls;
-            let budget = Budget { exhausted: &exhausted, ..Budget::UNBOUNDED };
-            let finding = checker.finish(&History::default(), &budget);
-            let is_right = finding.verdict == right || finding.verdict == Verdict::Unknown;
-            assert!(is_right, "{polls}: {finding:#?}");
-            ended_in_search +=
-                usize::from(finding.why.contains("still open when the search ended"));
-        }
-    }
-    assert!(ended_in_search > 0);
 }
