@@ -7,6 +7,7 @@ mod changes;
 mod derived;
 mod drawn;
 mod exact;
+mod knotted;
 mod orders;
 mod random;
 mod recorded;
