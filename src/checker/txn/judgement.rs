@@ -42,7 +42,7 @@ impl Judgement {
             let counted = self.counts.entry(kind).or_default();
             *counted = (*counted).max(count);
         }
-        self.more = cycles.more;
+        self.more.extend(cycles.more);
         if let Some(why) = cycles.undecided {
             self.doubt(why);
         }
