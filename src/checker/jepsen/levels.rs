@@ -170,19 +170,22 @@ mod tests {
         assert_eq!(levels.add(edge(1, 3)), None);
     }
 
-    /// Whether `to` is reached from `from`, by going everywhere.
-    fn reaches(edges: &[Edge], from: u32, to: u32) -> bool {
-        let mut seen = vec![from];
+    /// In how many steps `to` is reached from `from`, by going everywhere.
+    fn steps(edges: &[Edge], from: u32, to: u32) -> Option<usize> {
+        let mut seen = vec![(from, 0)];
         let mut next = 0;
-        while let Some(node) = seen.get(next).copied() {
+        while let Some((node, steps)) = seen.get(next).copied() {
+            if node == to {
+                return Some(steps);
+            }
             next += 1;
             for edge in edges.iter().filter(|edge| edge.from == node) {
-                if !seen.contains(&edge.to) {
-                    seen.push(edge.to);
+                if seen.iter().all(|(known, _)| *known != edge.to) {
+                    seen.push((edge.to, steps + 1));
                 }
             }
         }
-        seen.contains(&to)
+        None
     }
 
     #[test]
@@ -194,13 +197,13 @@ mod tests {
             let mut taken: Vec<Edge> = Vec::new();
             for _ in 0..rng.below(30) {
                 let new = edge(rng.below(count) as u32, rng.below(count) as u32);
-                let closes = reaches(&taken, new.to, new.from);
+                let back = steps(&taken, new.to, new.from);
                 let Some(cycle) = levels.add(new) else {
-                    assert!(!closes, "seed {seed}: {new:?}");
+                    assert_eq!(back, None, "seed {seed}: {new:?}");
                     taken.push(new);
                     continue;
                 };
-                assert!(closes, "seed {seed}: {new:?}");
+                assert_eq!(Some(cycle.len() - 1), back, "seed {seed}: {new:?}");
                 assert_eq!(cycle[0], new);
                 assert!(cycle[1..].iter().all(|edge| taken.contains(edge)));
                 let ends = cycle.iter().skip(1).chain([&new]);

@@ -49,6 +49,7 @@ pub(super) fn decide<O: Object>(
         }
         Shortcut::Violated { core } => (Decision::Violated { core: those(&operations, core) }, 0),
         Shortcut::Suspected { core } => suspected(object, &operations, core, limits),
+        Shortcut::Refused { why } => (Decision::Undecided { settled: 0, why }, 0),
         Shortcut::None | Shortcut::Ordered { .. } => by_search(object, &operations, limits),
     }
 }

@@ -2,13 +2,17 @@
 //! search and with trying all orders.
 
 pub(super) mod bag;
+mod counts;
 pub(super) mod fifo;
 pub(super) mod growing;
+pub(super) mod least;
 pub(super) mod lifo;
+mod moments;
 mod openly;
 mod presence;
 pub(super) mod reason;
 pub(super) mod sources;
+mod unclaimed;
 mod values;
 
 /// The answer of an algorithm made for one kind of object.
@@ -28,5 +32,9 @@ pub enum Shortcut {
     /// As `Violated`, if a search of these operations says so.
     Suspected {
         core: Vec<usize>,
+    },
+    /// The operations cannot be judged, and why.
+    Refused {
+        why: &'static str,
     },
 }

@@ -35,6 +35,9 @@ pub struct OptionArguments {
     /// Transactions known to follow each other, by index: "0 2, 1 1"
     #[arg(long, value_name = "PAIRS")]
     transaction_order: Option<String>,
+    /// How long a lock of lease-lock is promised at least, unless it is released
+    #[arg(long, value_name = "MILLISECONDS")]
+    lease_ms: Option<u64>,
     /// The model's operations by the names that this history uses
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     ops: Vec<String>,
@@ -52,6 +55,7 @@ impl OptionArguments {
             sequential_keys: self.sequential_keys,
             wfr_keys: self.wfr_keys,
             transaction_order: self.transaction_order.clone(),
+            lease_ms: self.lease_ms,
             ops: self.ops.clone(),
         }
     }
@@ -68,6 +72,7 @@ impl OptionArguments {
             ("sequential_keys", self.sequential_keys),
             ("wfr_keys", self.wfr_keys),
             ("transaction_order", self.transaction_order.is_some()),
+            ("lease_ms", self.lease_ms.is_some()),
             ("ops", !self.ops.is_empty()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()

@@ -18,11 +18,9 @@
 //! - Hence: as long as there is a value with a free moment in its push and one in its pop, take it out.
 //!   If none is left over, the values nest as they were taken out; if some are, their blocks have no bottom.
 //!
-//! What is never popped leaves after the end, and nobody is disturbed. Pops of unknown outcome: see `spare`.
+//! What is never popped leaves after the end, and nobody is disturbed. Pops of unknown outcome: see `Unclaimed`.
 
 mod blame;
-mod counts;
-mod moments;
 mod order;
 mod peel;
 mod reason;
@@ -30,11 +28,11 @@ mod spare;
 mod waiting;
 
 use super::Shortcut;
+use super::moments::Moments;
 use super::presence::never_empty;
-use super::values::{Core, Values};
+use super::values::{Core, Life, Values};
 use crate::checker::objects::models::container::Operation;
 use crate::checker::objects::seen::Timed;
-use moments::Moments;
 use peel::{Peeling, Stay};
 pub(super) use reason::reason;
 
@@ -71,7 +69,32 @@ fn surely(values: &Values) -> Shortcut {
 /// have taken those that nobody is known to have taken, at any time after that.
 fn stays(values: &Values, moments: &Moments, from: Option<u32>) -> Vec<Stay> {
     let lives = values.lives.iter().enumerate();
-    lives.filter_map(|(life, its)| moments.stay(values, life, its, from)).collect()
+    lives.filter_map(|(number, life)| stay(values, moments, number, life, from)).collect()
+}
+
+fn stay(
+    values: &Values,
+    moments: &Moments,
+    number: usize,
+    life: &Life,
+    from: Option<u32>,
+) -> Option<Stay> {
+    let put = &values.operations[life.put?];
+    let taken = life.taken.map(|taken| &values.operations[taken]);
+    let (asked, gone) = match (taken, from) {
+        // As well after the end as never.
+        (Some(taken), _) if taken.is_open() => (moments.after(taken.invoke), moments.end() + 1),
+        (Some(taken), _) => (moments.after(taken.invoke), moments.after(taken.complete)),
+        (None, Some(from)) => (moments.after(from), moments.end() + 1),
+        (None, None) => (moments.end(), moments.end() + 1),
+    };
+    let surely = moments.after(put.complete)..asked;
+    (!surely.is_empty()).then(|| Stay {
+        life: number,
+        enters: moments.between(put.invoke, put.complete),
+        surely,
+        leaves: asked..gone,
+    })
 }
 
 /// Why these values nest in no way, if they do not.

@@ -100,6 +100,17 @@ fn unordered_queues_are_decided_as_by_trying_all_orders() {
 }
 
 #[test]
+fn priority_queues_are_decided_as_by_trying_all_orders() {
+    let least = || Queue::of_priority(&OPTIONS());
+    family(least(), |rng, state| draw_of_queue(rng, state, Values::Few, true), spoil)
+        .agrees_with_the_oracle();
+    let unique =
+        family(least(), |rng, state| draw_of_queue(rng, state, Values::Unique, true), spoil_unique);
+    unique.agrees_with_the_oracle();
+    Family { histories: 10_000, ..unique }.agrees_with_the_oracle_after_swaps();
+}
+
+#[test]
 fn stacks_are_decided_as_by_trying_all_orders() {
     let stack = || Stack::new(&OPTIONS());
     family(stack(), |rng, state| draw_of_stack(rng, state, Values::Few), spoil)

@@ -264,6 +264,50 @@ fn stacks_whose_values_cross_in_a_ring() {
 }
 
 #[test]
+fn priority_queues() {
+    let lines = "0.1 0 invoke insert 2
+                 0.2 0 ok insert 2
+                 0.3 1 invoke insert 1
+                 0.4 2 invoke delete-min nil
+                 0.5 2 ok delete-min 2
+                 0.6 1 ok insert 1";
+    check(
+        &PRIORITY_QUEUE,
+        lines,
+        expect![[r#"
+        valid: as priority-queue, 1 of 1 objects are linearizable
+    "#]],
+    );
+    let wrong = "0.1 0 invoke insert 2
+                 0.2 0 ok insert 2
+                 0.3 1 invoke insert 1
+                 0.4 1 ok insert 1
+                 0.5 2 invoke delete-min nil
+                 0.6 2 ok delete-min 2";
+    check(
+        &PRIORITY_QUEUE,
+        wrong,
+        expect![[r#"
+        invalid: as priority-queue, 1 of 1 objects are not linearizable
+        nonlinearizable: the delete-min of 2 by process 2 at 0.600 s cannot be: after the insert of 2 by process 0, the insert of 1 by process 1, the queue is [1 2]
+          (1) 0.100 s to 0.200 s: process 0: insert of 2: ok
+          (2) 0.300 s to 0.400 s: process 1: insert of 1: ok
+          (3) 0.500 s to 0.600 s: process 2: delete-min of 2: ok
+          after (1) (2) the queue is [1 2], and (3), the delete-min of 2, cannot follow
+    "#]],
+    );
+    let text = "0.1 0 invoke insert a
+                0.2 0 ok insert a";
+    check(
+        &PRIORITY_QUEUE,
+        text,
+        expect![[r#"
+        unknown: as priority-queue, no violation was found in 1 objects; 1 undecided, first the object: the insert of index 0 has the value "a": expected a whole number, the least of which comes out first
+    "#]],
+    );
+}
+
+#[test]
 fn a_queue_that_was_never_empty() {
     let relay = "0.1 1 invoke enqueue 1
                  0.2 1 ok enqueue 1

@@ -1,7 +1,7 @@
 //! The order that a peeling stands for.
 
-use super::moments::Moments;
 use super::peel::Peeling;
+use crate::checker::objects::fast::moments::Moments;
 use crate::checker::objects::fast::values::Values;
 
 /// What happens at one moment, in this order: what is there goes out, the last in first; whoever finds

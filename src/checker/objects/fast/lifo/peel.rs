@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::counts::{Counts, MANY};
-use super::moments::Moments;
 use super::waiting::Waiting;
+use crate::checker::objects::fast::counts::{Counts, MANY};
+use crate::checker::objects::fast::moments::Moments;
 
 /// A value that was surely there for some time, by moments.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Says why a few values nest in no way.
 
-use super::moments::Moments;
 use super::peel::{Peeling, Stay};
 use super::{Values, blame, stays};
+use crate::checker::objects::fast::moments::Moments;
 use crate::checker::objects::fast::reason::Moment;
 
 /// Values that are told.

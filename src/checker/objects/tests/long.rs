@@ -1,9 +1,10 @@
-//! Long histories of a simulated stack: right as they are, wrong after a change, and decided without a search.
+//! Long histories of a simulated container: right as they are, wrong after a change, and decided without a search.
 
 use super::oracle::has_order;
 use crate::checker::ModelOptions;
 use crate::checker::objects::decide::{Decision, Method, by_search, decide};
 use crate::checker::objects::models::container::{Operation, Taken};
+use crate::checker::objects::models::queue::Queue;
 use crate::checker::objects::models::stack::Stack;
 use crate::checker::objects::search::Limits;
 use crate::checker::objects::seen::NEVER;
@@ -25,6 +26,7 @@ enum Stage {
 }
 
 struct Simulated {
+    takes: fn(&mut Vec<i64>) -> Option<i64>,
     operations: Vec<Timed<Operation>>,
     held: Vec<i64>,
     now: u32,
@@ -39,7 +41,8 @@ impl Simulated {
                 let pushes = rng.chance(if self.held.len() < 40 { 0.55 } else { 0.45 });
                 self.pushed += 1;
                 let operation = match pushes {
-                    true => Operation::Put(Atom::Int(self.pushed)),
+                    // All different, and in no order.
+                    true => Operation::Put(Atom::Int(self.pushed * 7_919 % 1_000_003)),
                     false => Operation::Take(Taken::Unknown),
                 };
                 self.now += 1;
@@ -58,7 +61,7 @@ impl Simulated {
                 if let Operation::Put(Atom::Int(value)) = operation {
                     self.held.push(*value);
                 } else {
-                    let taken = self.held.pop();
+                    let taken = (self.takes)(&mut self.held);
                     let taken = taken.map_or(Taken::Empty, |v| Taken::Value(Atom::Int(v)));
                     *operation = Operation::Take(if is_lost { Taken::Unknown } else { taken });
                 }
@@ -73,10 +76,23 @@ impl Simulated {
     }
 }
 
-fn simulated(seed: u64, operations: usize, clients: usize, unknown: f64) -> Vec<Timed<Operation>> {
+fn least(held: &mut Vec<i64>) -> Option<i64> {
+    let place = (0..held.len()).min_by_key(|place| held[*place])?;
+    Some(held.remove(place))
+}
+
+/// A stack's, or what `takes` makes it.
+fn simulated(
+    seed: u64,
+    operations: usize,
+    clients: usize,
+    unknown: f64,
+    takes: fn(&mut Vec<i64>) -> Option<i64>,
+) -> Vec<Timed<Operation>> {
     let mut rng = Rng::from_seed(seed);
     let mut stages = vec![Stage::Idle; clients];
-    let mut stack = Simulated { operations: Vec::new(), held: Vec::new(), now: 0, pushed: 0 };
+    let mut stack =
+        Simulated { takes, operations: Vec::new(), held: Vec::new(), now: 0, pushed: 0 };
     while stack.operations.len() < operations || stages.iter().any(|stage| *stage != Stage::Idle) {
         let client = rng.below(clients as u64) as usize;
         if stages[client] != Stage::Idle || stack.operations.len() < operations {
@@ -138,7 +154,7 @@ fn changed(unknown: f64) -> Counted {
     let mut counted = Counted::default();
     for seed in 0..histories {
         let mut rng = Rng::from_seed(seed);
-        let mut operations = simulated(seed, 400, 2 + seed as usize % 10, unknown);
+        let mut operations = simulated(seed, 400, 2 + seed as usize % 10, unknown, Vec::pop);
         match seed % 2 {
             0 => swap_two(&mut rng, &mut operations),
             _ => find_nothing(&mut rng, &mut operations),
@@ -164,10 +180,17 @@ fn changed(unknown: f64) -> Counted {
 fn long_histories_are_decided_without_a_search() {
     let length = std::env::var("STORMGLASS_SEEDS").map_or(1_500, |_| 100_000);
     let stack = Stack::new(&ModelOptions::default()).expect("no options");
+    let queue = Queue::of_priority(&ModelOptions::default()).expect("no options");
     for (seed, clients) in [(0, 1), (1, 5), (2, 30), (3, 100)] {
         for unknown in [0.0, 0.01, 0.05] {
-            let operations = simulated(seed, length, clients, unknown);
+            let operations = simulated(seed, length, clients, unknown, Vec::pop);
             let (decision, _) = decide(&stack, &operations, &LIMITS);
+            let expected = Decision::Linearizable(Method::Shortcut);
+            assert_eq!(decision, expected, "{clients} clients, {unknown} unknown");
+        }
+        for unknown in [0.0, 0.01] {
+            let operations = simulated(seed, length, clients, unknown, least);
+            let (decision, _) = decide(&queue, &operations, &LIMITS);
             let expected = Decision::Linearizable(Method::Shortcut);
             assert_eq!(decision, expected, "{clients} clients, {unknown} unknown");
         }
