@@ -41,7 +41,6 @@ use footprint::Footprints;
 use initial::InitialVersions;
 use search::{Asked, Scene, Searched};
 use stated::StatedOrder;
-use touches::Touches;
 use version_order::VersionOrder;
 use versions::Registers;
 
