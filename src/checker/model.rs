@@ -65,12 +65,15 @@ pub const MODELS: &[ModelKind] = &[
     jepsen::CAUSAL,
     jepsen::SESSION,
     jepsen::MONOTONIC,
+    jepsen::MONOTONIC_INSERTS,
     jepsen::ADYA_G2,
     jepsen::DIRTY_READ,
     jepsen::KAFKA,
     jepsen::EPOCHS,
     jepsen::STALENESS,
     jepsen::PROGRESS,
+    jepsen::AVAILABILITY,
+    jepsen::STATS,
     jepsen::ERRORS,
 ];
 

@@ -49,6 +49,7 @@ impl Workload for Errors {
     const NAME: &'static str = "errors";
     const OPS: &'static [&'static str] = &[];
     const PAIRED: bool = false;
+    const WHOLE: bool = true;
 
     fn step(&mut self, step: &Step, tally: &mut Tally) {
         if !matches!(step.kind(), Kind::Fail | Kind::Info) {

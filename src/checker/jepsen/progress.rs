@@ -12,12 +12,13 @@
 mod calm;
 mod waits;
 
-use super::streaming::Moment;
+use super::promise;
+use super::streaming::{self, Moment};
 use super::tally::{Tally, Told, at, seconds};
 use crate::checker::availability::is_answer;
 use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions, Shows};
 use crate::history::{Datum, History};
-use crate::op::{Event, Kind, MILLISECOND, Nanos, Process};
+use crate::op::{Event, Kind, Nanos, Process};
 use calm::{Calm, Change};
 use waits::{Overdue, Waits, Who};
 
@@ -41,17 +42,8 @@ pub(super) struct Progress {
 }
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
-    let mut bounds =
-        options.consistency_models.iter().filter_map(|model| model.strip_prefix(WITHIN));
-    let bound = match bounds.next_back() {
-        None => Nanos::MAX,
-        Some(text) => {
-            let milliseconds: Nanos = text.parse().map_err(|_| {
-                format!("consistency: expected {WITHIN}MILLISECONDS, found `{WITHIN}{text}`")
-            })?;
-            milliseconds.saturating_mul(MILLISECOND)
-        }
-    };
+    streaming::known_anomalies(options)?;
+    let bound = promise::bound(options, WITHIN)?;
     Ok(vec![Box::new(Progress {
         bound,
         calm: Calm::default(),

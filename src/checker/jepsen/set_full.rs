@@ -16,14 +16,12 @@ mod verdict;
 use rustc_hash::FxHashMap;
 
 use super::elements::Elements;
+use super::promise;
 use super::streaming::{self, Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
 use crate::checker::{Checker, ModelOptions, Shows};
 use crate::op::Kind;
 use misses::Misses;
-
-/// What a set must be to be judged strictly, as an entry of `ModelOptions::consistency_models`.
-const LINEARIZABLE: &str = "linearizable";
 
 /// The life of one element.
 #[derive(Clone, Copy, Default)]
@@ -52,7 +50,7 @@ pub(super) struct SetFull {
 }
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
-    let linearizable = options.consistency_models.iter().any(|model| model == LINEARIZABLE);
+    let linearizable = promise::linearizable(options)?;
     streaming::with(SetFull { linearizable, ..SetFull::default() }, options)
 }
 

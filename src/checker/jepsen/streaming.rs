@@ -22,6 +22,8 @@ pub(super) trait Workload: Clone + Send {
     const OPS: &'static [&'static str];
     /// Whether it must know which invocation a completion belongs to.
     const PAIRED: bool = true;
+    /// Whether it looks at the history as a whole, not at each key by itself.
+    const WHOLE: bool = false;
     /// Whether completions without any invocation say enough.
     const TAKES_COMPLETIONS: bool = !Self::PAIRED;
 
@@ -109,6 +111,17 @@ pub(super) fn with<W: Workload + 'static>(
     Ok(vec![Box::new(Streaming::new(fresh, options)?)])
 }
 
+/// A name that is misspelt would let everything pass.
+pub(super) fn known_anomalies(options: &ModelOptions) -> Result<(), String> {
+    let is_known = |name: &&String| ANOMALIES.iter().any(|kind| kind.name == **name);
+    match options.anomalies.iter().find(|name| !is_known(name)) {
+        Some(name) => {
+            Err(format!("no anomaly is named `{name}`; `stormglass list anomalies` names them all"))
+        }
+        None => Ok(()),
+    }
+}
+
 impl<W: Workload> Streaming<W> {
     pub fn new(fresh: W, options: &ModelOptions) -> Result<Streaming<W>, String> {
         let given = options.ops.len();
@@ -119,12 +132,7 @@ impl<W: Workload> Streaming<W> {
                 W::NAME
             ));
         }
-        let is_known = |name: &&String| ANOMALIES.iter().any(|kind| kind.name == **name);
-        if let Some(name) = options.anomalies.iter().find(|name| !is_known(name)) {
-            return Err(format!(
-                "no anomaly is named `{name}`; `stormglass list anomalies` names them all"
-            ));
-        }
+        known_anomalies(options)?;
         Ok(Streaming {
             fresh,
             objects: IndexMap::default(),
@@ -188,9 +196,10 @@ impl<W: Workload> Streaming<W> {
             }
             return None;
         };
-        let position = match self.objects.get_index_of(&head.key) {
+        let of = if W::WHOLE { &None } else { &head.key };
+        let position = match self.objects.get_index_of(of) {
             Some(position) => position,
-            None => self.objects.insert_full(head.key.clone(), self.fresh.clone()).0,
+            None => self.objects.insert_full(of.clone(), self.fresh.clone()).0,
         };
         let (key, object) = self.objects.get_index_mut(position)?;
         self.tally.look_at(key.as_ref());

@@ -1,7 +1,8 @@
 //! What goes in must come out: of a queue that is drained in the end. As Jepsen's `total-queue`.
 //!
 //! `drain` takes many elements at once. Where Jepsen calls an element lost though a dequeue without
-//! known result may have taken it, the answer here is `unknown`.
+//! known result may have taken it, the answer here is `unknown`. What comes out more than once is counted,
+//! and a violation only if it is asked for by its name.
 
 use super::elements::Elements;
 use super::streaming::{Moment, Step, Workload};
@@ -76,7 +77,9 @@ impl TotalQueue {
             let what = || format!("{name} was dequeued, and nobody had enqueued it");
             tally.report("unexpected", || told(what()));
         } else if dequeued > attempts {
-            tally.count("duplicated", dequeued - attempts);
+            let what =
+                || format!("{name} was dequeued {dequeued} times, and enqueued {attempts} at most");
+            tally.count_or_report("duplicated", dequeued - attempts, || told(what()));
         } else if enqueued > dequeued && lost {
             let what = || format!("{name} was enqueued {enqueued} times, and dequeued {dequeued}");
             tally.report("lost", || told(what()));

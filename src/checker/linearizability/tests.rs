@@ -17,7 +17,7 @@ use super::*;
 use crate::op::Value;
 
 const UNLIMITED: Limits<'static> =
-    Limits { exhausted: &|| false, memory: 1 << 30, steps: u64::MAX };
+    Limits { exhausted: &|| false, memory: 1 << 30, steps: u64::MAX, patience: u64::MAX };
 
 fn cas_register() -> RegisterModel {
     RegisterModel::CAS_REGISTER

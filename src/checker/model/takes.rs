@@ -22,6 +22,8 @@ const BANK: &[&str] = &["init", "anomalies", "ops"];
 
 const SET_FULL: &[&str] = &["consistency_models", "anomalies", "ops"];
 
+const PROGRESS: &[&str] = &["consistency_models", "anomalies"];
+
 /// Of the other models that Jepsen has.
 const JEPSEN: &[&str] = &["anomalies", "ops"];
 
@@ -43,8 +45,10 @@ impl ModelKind {
             "lease-lock" => &["lease_ms"],
             "list-append" => LIST_APPEND,
             "rw-register" => RW_REGISTER,
+            "availability" => &[],
             "bank" => BANK,
-            "set-full" | "staleness" | "progress" | "epochs" => SET_FULL,
+            "progress" => PROGRESS,
+            "set-full" | "staleness" | "epochs" | "monotonic-inserts" => SET_FULL,
             _ => JEPSEN,
         }
     }

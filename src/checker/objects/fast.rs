@@ -2,6 +2,7 @@
 //! search and with trying all orders.
 
 pub(super) mod bag;
+mod counts;
 pub(super) mod fifo;
 pub(super) mod growing;
 pub(super) mod least;
@@ -11,6 +12,7 @@ mod openly;
 mod presence;
 pub(super) mod reason;
 pub(super) mod sources;
+mod unclaimed;
 mod values;
 
 /// The answer of an algorithm made for one kind of object.

@@ -317,8 +317,12 @@ pub fn worst(findings: &[Finding]) -> Verdict {
 
 /// What a reader should know of the history beside what was found.
 fn remark(summary: &Summary, findings: &[Finding]) -> Option<String> {
-    let remarks: Vec<String> =
-        named_processes(&summary.processes).into_iter().chain(flaw(summary, findings)).collect();
+    let passed_over = (summary.passed_over.count > 0).then(|| summary.passed_over.to_string());
+    let remarks: Vec<String> = passed_over
+        .into_iter()
+        .chain(named_processes(&summary.processes))
+        .chain(flaw(summary, findings))
+        .collect();
     (!remarks.is_empty()).then(|| remarks.join("; "))
 }
 

@@ -19,11 +19,15 @@ fn variants(model: &str) -> Vec<ModelOptions> {
         consistency_models: vec![name.to_owned()],
         ..ModelOptions::default()
     };
-    if model == "semaphore" {
-        return vec![ModelOptions { init: Some(1.into()), ..ModelOptions::default() }];
+    match model {
+        "semaphore" => {
+            return vec![ModelOptions { init: Some(1.into()), ..ModelOptions::default() }];
+        }
+        "lease-lock" => return vec![ModelOptions { lease_ms: Some(5), ..ModelOptions::default() }],
+        _ => {}
     }
     let strict = match model {
-        "set-full" | "epochs" => Some(with("linearizable")),
+        "set-full" | "epochs" | "monotonic-inserts" => Some(with("linearizable")),
         "staleness" => Some(with("bounded-staleness:3")),
         "progress" => Some(with("progress-within:20")),
         _ => None,
@@ -111,7 +115,8 @@ fn what_is_seen_while_a_history_grows_is_what_a_check_of_all_of_it_finds() {
             }
             println!("{} {:?}: {met:?}", model.name, options.consistency_models);
             assert!(met.contains_key(&Verdict::Valid), "{}", model.name);
-            let only_tells = ["errors", "staleness", "progress"].contains(&model.name)
+            let only_tells = ["errors", "availability", "stats", "staleness", "progress"]
+                .contains(&model.name)
                 && options.consistency_models.is_empty();
             // A few histories may all be right by chance.
             if seeds() >= 200 && !only_tells {

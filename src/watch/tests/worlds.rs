@@ -33,9 +33,8 @@ impl World {
     fn ask(&mut self, rng: &mut Rng) -> Asked {
         let key = ["x", "y"][rng.below(2) as usize];
         match self.model {
-            "register" | "session" | "staleness" | "progress" | "errors" => {
-                self.one(rng, "write", &["read"])
-            }
+            "register" | "session" | "staleness" | "progress" | "errors" | "availability"
+            | "stats" => self.one(rng, "write", &["read"]),
             "cas-register" => match rng.below(3) {
                 0 => ("read", Json::Null),
                 1 => ("write", self.fresh().into()),
@@ -48,10 +47,11 @@ impl World {
             "multi-register" => self.transaction(rng, ["read", "write"]),
             "rw-register" => self.transaction(rng, ["r", "w"]),
             "list-append" => self.transaction(rng, ["r", "append"]),
-            "mutex" | "semaphore" | "owner-mutex" | "reentrant-mutex" | "lock" | "fenced-lock" => {
-                (pick(rng, &["acquire", "release"]), Json::Null)
+            "mutex" | "lease-lock" | "semaphore" | "owner-mutex" | "reentrant-mutex" | "lock"
+            | "fenced-lock" => (pick(rng, &["acquire", "release"]), Json::Null),
+            "fifo-queue" | "unordered-queue" | "priority-queue" | "queue" => {
+                self.one(rng, "enqueue", &["dequeue"])
             }
-            "fifo-queue" | "unordered-queue" | "queue" => self.one(rng, "enqueue", &["dequeue"]),
             "total-queue" => self.one(rng, "enqueue", &["dequeue", "dequeue", "drain"]),
             "stack" => self.one(rng, "push", &["pop"]),
             "linearizable-counter" | "counter" => match rng.chance(0.5) {
@@ -77,6 +77,7 @@ impl World {
                 false => ("read", Json::Null),
             },
             "monotonic" => (pick(rng, &["inc", "read", "read", "read"]), Json::Null),
+            "monotonic-inserts" => (pick(rng, &["add", "read"]), Json::Null),
             "adya-g2" => ("insert", json!([self.next / 3, [self.fresh(), null]])),
             "kafka" => match rng.chance(0.5) {
                 true => ("send", json!([["send", "x", self.fresh()]])),
@@ -142,6 +143,16 @@ impl World {
                 let [x, y] = self.numbers;
                 let late = i64::from(lies);
                 json!({"x": if x > y { x - late } else { x }, "y": if x > y { y } else { y - late }})
+            }
+            ("monotonic-inserts", "add") => {
+                let val = self.fresh();
+                self.items.push(val);
+                json!({"val": val, "sts": 10 * val})
+            }
+            ("monotonic-inserts", _) => {
+                let late = self.late(rng, self.items.len());
+                let rows = self.items.iter().enumerate().filter(|(at, _)| late != at + 1);
+                rows.map(|(_, val)| json!({"val": val, "sts": 10 * val})).collect()
             }
             ("adya-g2", _) => {
                 let key = asked[0].as_i64()?;

@@ -8,6 +8,7 @@ mod long_fork;
 mod precedence;
 mod progress;
 mod queue;
+mod rows;
 mod session;
 mod set;
 mod set_full;

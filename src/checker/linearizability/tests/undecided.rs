@@ -5,6 +5,7 @@ use super::simulated::{Plan, Simulation};
 use super::soundness::rounds;
 use super::*;
 use crate::checker::linearizability::decide::{Method, decide, until};
+use crate::checker::linearizability::relevance::Observed;
 use crate::checker::linearizability::search::search;
 use crate::rng::Rng;
 
@@ -56,7 +57,8 @@ fn what_takes_long_is_searched_to_the_end() {
         };
         let history = Simulation::run(plan, Rng::from_seed(seed).fork("run"));
         let register = register(&history, &cas_register());
-        let (_, steps) = search(&register.operations, register.values, &UNLIMITED);
+        let observed = Observed::of(&register.operations, register.values);
+        let (_, steps) = search(&register.operations, register.values, &observed, &UNLIMITED);
         let (decision, taken) = decide(&register, &UNLIMITED);
         assert_eq!(decision, Decision::Linearizable(Method::Search), "seed {seed}");
         // More than one search took: one that was too brief came before it.

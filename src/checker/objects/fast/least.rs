@@ -9,19 +9,21 @@
 //! before there is such a moment, no choice does. Who found nothing needs a moment at which nothing at all
 //! is there.
 //!
-//! Takings of unknown outcome may have taken anything that is not known to have been taken: it is decided here if
-//! an order needs none of them, or if none can be even where each may have taken any number of values.
+//! Takings of unknown outcome: see `Unclaimed`. If what they took is not found so, and there is none even where
+//! each may have taken any number of values, there is no order.
 
 mod blame;
-mod next_free;
+
+use std::ops::Range;
 
 use super::Shortcut;
+use super::counts::Counts;
 use super::moments::Moments;
+use super::unclaimed::Unclaimed;
 use super::values::{Core, Values};
 use crate::checker::objects::models::container::Operation;
 use crate::checker::objects::seen::Timed;
 use blame::blame;
-use next_free::NextFree;
 
 /// The shortest stay of a value, by moments.
 #[derive(Clone, Copy, Debug)]
@@ -44,51 +46,107 @@ pub(in crate::checker::objects) fn decide(operations: &[Timed<Operation>]) -> Sh
         return Shortcut::Violated { core };
     }
     let moments = Moments::of(&values);
-    let first = match stays(&values, &moments, None) {
+    let core = match Placing::new(&values, &moments, None).order() {
         Ok(order) => return Shortcut::Ordered { order },
         Err(core) => core,
     };
-    let Some(from) = values.first_open() else { return Shortcut::Violated { core: first } };
-    match stays(&values, &moments, Some(from)) {
-        Ok(_) => Shortcut::None,
-        Err(core) => {
-            Shortcut::Violated { core: core.into_iter().chain(values.open.clone()).collect() }
-        }
+    let Some(first) = values.first_open() else { return Shortcut::Violated { core } };
+    let with_open = |core: Core| core.into_iter().chain(values.open.clone()).collect();
+    match Placing::new(&values, &moments, Some(first)).order() {
+        Ok(_) => Shortcut::Suspected { core: with_open(core) },
+        Err(core) => Shortcut::Violated { core: with_open(core) },
     }
 }
 
-/// An order of all operations. An error are those of a few values that have none. With `from`, somebody of whom
-/// nothing else is known may have taken what nobody is known to have taken, at any time after that.
-fn stays(values: &Values, moments: &Moments, from: Option<u32>) -> Result<Vec<usize>, Core> {
-    let mut free = NextFree::new(moments.count());
-    let mut stays: Vec<Stay> = Vec::with_capacity(values.lives.len());
-    for life in from_the_least(values) {
-        let its = &values.lives[life];
-        let Some(put) = its.put.map(|put| &values.operations[put]) else { continue };
-        let taken = its.taken.map(|taken| &values.operations[taken]);
-        let asked = taken.map_or(from, |taken| Some(taken.invoke));
-        let asked = asked.map_or(moments.end(), |asked| moments.after(asked));
-        let last = taken.map_or(moments.end() + 1, |taken| moments.after(taken.complete));
-        let wanted = asked.max(moments.after(put.invoke));
-        let until = free.next(wanted);
-        if until >= last {
-            let lives = blame(&stays, wanted..last).chain([life]);
-            return Err(lives.flat_map(|life| values.positions(&values.lives[life])).collect());
-        }
-        let entered = moments.after(put.complete);
-        free.take(entered..until);
-        stays.push(Stay { life, wanted, from: entered, until });
-    }
-    for position in &values.empty {
-        let found = &values.operations[*position];
-        let between = moments.between(found.invoke, found.complete);
-        if free.next(between.start) >= between.end {
-            let lives = blame(&stays, between);
-            let core = lives.flat_map(|life| values.positions(&values.lives[life]));
-            return Err(core.chain([*position]).collect());
+/// Gives values their stays, the least first.
+struct Placing<'a> {
+    values: &'a Values<'a>,
+    moments: &'a Moments,
+    /// Somebody of whom nothing else is known may have taken what nobody is known to have taken, and as much as
+    /// they liked, at any time after this.
+    from: Option<u32>,
+    stays: Vec<Stay>,
+    /// By moment: how many values are there, but for those that are unclaimed.
+    there: Counts,
+    unclaimed: Unclaimed,
+}
+
+impl<'a> Placing<'a> {
+    fn new(values: &'a Values<'a>, moments: &'a Moments, from: Option<u32>) -> Placing<'a> {
+        Placing {
+            values,
+            moments,
+            from,
+            stays: Vec::with_capacity(values.lives.len()),
+            there: Counts::new(moments.count()),
+            unclaimed: Unclaimed::new(values, moments),
         }
     }
-    Ok(order(values, moments, &stays, free))
+
+    /// An order of all operations. An error are those of a few values that have none.
+    fn order(mut self) -> Result<Vec<usize>, Core> {
+        for life in from_the_least(self.values) {
+            self.place(life)?;
+        }
+        let mut found: Vec<(u32, usize)> = Vec::with_capacity(self.values.empty.len());
+        for position in &self.values.empty {
+            let empty = &self.values.operations[*position];
+            let between = self.moments.between(empty.invoke, empty.complete);
+            match self.free(between.clone()) {
+                Some(moment) => found.push((moment, *position)),
+                None => return Err(self.blame(between, &[], Some(*position))),
+            }
+        }
+        self.settle();
+        let taken = self.unclaimed.taken(self.values, self.moments);
+        Ok(order(self.values, &self.stays, &taken, &found))
+    }
+
+    /// The first of these moments at which nothing is there.
+    fn free(&mut self, among: Range<u32>) -> Option<u32> {
+        self.unclaimed.clear(among, 0, &self.there).map(|(moment, _)| moment)
+    }
+
+    fn place(&mut self, life: usize) -> Result<(), Core> {
+        let its = &self.values.lives[life];
+        let Some(put) = its.put.map(|put| &self.values.operations[put]) else { return Ok(()) };
+        let taken = its.taken.map(|taken| &self.values.operations[taken]);
+        let entered = self.moments.after(put.complete);
+        let asked = match (taken, self.from) {
+            (Some(taken), _) => self.moments.after(taken.invoke),
+            (None, Some(from)) => self.moments.after(from),
+            (None, None) => {
+                let until = self.moments.end();
+                self.stays.push(Stay { life, wanted: until, from: entered, until });
+                self.unclaimed.add(entered, life, self.moments);
+                return Ok(());
+            }
+        };
+        let end = self.moments.end() + 1;
+        let last = taken.map_or(end, |taken| self.moments.after(taken.complete));
+        let wanted = asked.max(self.moments.after(put.invoke));
+        let Some(until) = self.free(wanted..last) else {
+            return Err(self.blame(wanted..last, &[life], None));
+        };
+        self.there.add(entered..until.max(entered), 1);
+        self.stays.push(Stay { life, wanted, from: entered, until });
+        Ok(())
+    }
+
+    /// Writes down when what was unclaimed was taken.
+    fn settle(&mut self) {
+        for stay in &mut self.stays {
+            stay.until = self.unclaimed.until(stay.life).unwrap_or(stay.until);
+        }
+    }
+
+    /// Those that leave none of these moments free, and these.
+    fn blame(&mut self, moments: Range<u32>, lives: &[usize], found: Option<usize>) -> Core {
+        self.settle();
+        let lives = blame(&self.stays, moments).chain(lives.iter().copied());
+        let positions = lives.flat_map(|life| self.values.positions(&self.values.lives[life]));
+        positions.chain(found).collect()
+    }
 }
 
 /// All that have gone in, by value.
@@ -107,27 +165,28 @@ const AT_ONCE: u32 = 1;
 const NOTHING: u32 = 2;
 const IN: u32 = 3;
 
-fn order(values: &Values, moments: &Moments, stays: &[Stay], mut free: NextFree) -> Vec<usize> {
+fn order(
+    values: &Values,
+    stays: &[Stay],
+    taken: &[(usize, usize)],
+    found: &[(u32, usize)],
+) -> Vec<usize> {
     let mut places: Vec<((u32, u32, usize), usize)> = Vec::with_capacity(values.operations.len());
     for (rank, stay) in stays.iter().enumerate() {
         let life = &values.lives[stay.life];
-        let goes_at_once = stay.until < stay.from;
-        let enters = match goes_at_once {
-            true => (stay.until, AT_ONCE, 2 * rank),
-            false => (stay.from - 1, IN, rank),
+        let taken = life.taken.or_else(|| {
+            let place = taken.binary_search_by_key(&stay.life, |(life, _)| *life).ok()?;
+            Some(taken[place].1)
+        });
+        let (enters, leaves) = match stay.until < stay.from {
+            true => ((stay.until, AT_ONCE, 2 * rank), (stay.until, AT_ONCE, 2 * rank + 1)),
+            false => ((stay.from - 1, IN, rank), (stay.until, OUT, rank)),
         };
-        let leaves = match goes_at_once {
-            true => (stay.until, AT_ONCE, 2 * rank + 1),
-            false => (stay.until, OUT, rank),
-        };
-        let is_needed = |put: &usize| life.taken.is_some() || !values.operations[*put].is_open();
+        let is_needed = |put: &usize| taken.is_some() || !values.operations[*put].is_open();
         places.extend(life.put.filter(is_needed).map(|put| (enters, put)));
-        places.extend(life.taken.map(|taken| (leaves, taken)));
+        places.extend(taken.map(|taken| (leaves, taken)));
     }
-    for position in &values.empty {
-        let moment = free.next(moments.after(values.operations[*position].invoke));
-        places.push(((moment, NOTHING, 0), *position));
-    }
+    places.extend(found.iter().map(|(moment, position)| ((*moment, NOTHING, 0), *position)));
     places.sort_unstable();
     places.into_iter().map(|(_, position)| position).collect()
 }

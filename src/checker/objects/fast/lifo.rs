@@ -18,10 +18,9 @@
 //! - Hence: as long as there is a value with a free moment in its push and one in its pop, take it out.
 //!   If none is left over, the values nest as they were taken out; if some are, their blocks have no bottom.
 //!
-//! What is never popped leaves after the end, and nobody is disturbed. Pops of unknown outcome: see `spare`.
+//! What is never popped leaves after the end, and nobody is disturbed. Pops of unknown outcome: see `Unclaimed`.
 
 mod blame;
-mod counts;
 mod order;
 mod peel;
 mod reason;

@@ -47,9 +47,10 @@ pub struct Operation {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Held {
-    by: Option<Atom>,
-    /// The earliest moment at which that can have become so.
-    since: Nanos,
+    /// Who, and the earliest moment since when.
+    by: Option<(Atom, Nanos)>,
+    /// The earliest moment at which the last operation can have taken effect.
+    now: Nanos,
 }
 
 impl LeaseLock {
@@ -98,20 +99,19 @@ impl Object for LeaseLock {
 
     fn step(&self, held: &Held, operation: &Operation) -> Option<Held> {
         let Operation { deed, owner, span } = operation;
-        let is_holder = held.by.as_ref() == Some(owner);
-        let now = held.since.max(span.from);
-        let passed = now.max(self.passes(held.since));
-        let acquired = |since| Held { by: Some(owner.clone()), since };
-        let next = match (deed, &held.by) {
-            (Deed::Acquire, None) => acquired(now),
-            (Deed::Acquire, Some(_)) => acquired(passed),
-            (Deed::Release, _) => is_holder.then_some(Held { by: None, since: now })?,
-            (Deed::Refused, by) => by.is_some().then(|| held.clone())?,
+        let now = held.now.max(span.from);
+        let passes = held.by.as_ref().map_or(now, |(_, since)| self.passes(*since).max(now));
+        let is_holder = held.by.as_ref().is_some_and(|(by, _)| by == owner);
+        let next = match deed {
+            Deed::Acquire => Held { by: Some((owner.clone(), passes)), now: passes },
+            Deed::Release if is_holder => Held { by: None, now },
+            Deed::Refused if held.by.is_some() => Held { now, ..held.clone() },
             // The lease of who held it has passed.
-            (Deed::NotHeld, _) if is_holder => Held { by: None, since: passed },
-            (Deed::NotHeld, _) => held.clone(),
+            Deed::NotHeld if is_holder => Held { by: None, now: passes },
+            Deed::NotHeld => Held { now, ..held.clone() },
+            Deed::Release | Deed::Refused => return None,
         };
-        (now.max(next.since) <= span.until).then_some(next)
+        (next.now <= span.until).then_some(next)
     }
 
     fn describe(&self, operation: &Operation) -> String {
@@ -127,15 +127,11 @@ impl Object for LeaseLock {
     fn describe_state(&self, held: &Held) -> String {
         match &held.by {
             None => "nobody holds the lock".to_owned(),
-            Some(owner) => {
-                let (since, passes) = (Moment(held.since), Moment(self.passes(held.since)));
+            Some((owner, since)) => {
+                let (since, passes) = (Moment(*since), Moment(self.passes(*since)));
                 format!("{owner} holds the lock since {since} or later, so until {passes} at least")
             }
         }
-    }
-
-    fn observes(&self, operation: &Operation) -> bool {
-        operation.deed == Deed::Refused
     }
 
     /// Only who released the lock, or was refused it, needs somebody to have acquired it; only who acquired it, or

@@ -167,3 +167,50 @@ fn operations_may_have_names_of_their_own() {
     let refused = (KV.checkers)(&ops(&["a", "b", "c", "d", "e"])).err();
     assert!(refused.is_some_and(|why| why.contains("`ops` names 5 operations")));
 }
+
+/// Written by process 0 in one transaction and then read by process 1 in others, two registers each.
+fn of_pairs(transactions: &[&str]) -> String {
+    let write = r#"0 txn [["w","x",1],["w","y",1]] [["w","x",1],["w","y",1]]"#;
+    let read = |steps: &&str| format!("1 txn {steps} {steps}");
+    let reads: Vec<String> = transactions.iter().map(read).collect();
+    format!("{write}; {}", reads.join("; "))
+}
+
+#[test]
+fn registers_that_a_transaction_joins_are_one_object() {
+    let none = ModelOptions::default();
+    let joined = |reads: &[&str]| verdict(&MULTI_REGISTER, &none, &of_pairs(reads));
+    let (x1, y1) = (r#"[["r","x",1]]"#, r#"[["r","y",1]]"#);
+    let (x, y) = (r#"[["r","x",null]]"#, r#"[["r","y",null]]"#);
+    assert_eq!(joined(&[x1, y1]), Verdict::Valid);
+    for reads in [[x, y1], [x1, y], [y, x1], [y1, x]] {
+        assert_eq!(joined(&reads), Verdict::Invalid, "{reads:?}");
+    }
+    // Through one in the middle, too: z goes with x by way of y.
+    let onward = r#"[["w","y",2],["w","z",2]]"#;
+    let (z2, z) = (r#"[["r","z",2]]"#, r#"[["r","z",null]]"#);
+    assert_eq!(joined(&[onward, z2, x1]), Verdict::Valid);
+    assert_eq!(joined(&[onward, x1, z]), Verdict::Invalid);
+}
+
+#[test]
+fn what_nobody_was_answered_says_nothing() {
+    for (model, asked) in [
+        (&LINEARIZABLE_SET, "add 1; contains 1; read nil"),
+        (&LINEARIZABLE_COUNTER, "add 1; read nil"),
+        (&LIST, "append 1; read nil"),
+        (&KV, "put 1; get nil"),
+        (&FIFO_QUEUE, "enqueue 1; dequeue nil"),
+        (&STACK, "push 1; pop nil"),
+        (&LOCK, "acquire 1; release 1"),
+    ] {
+        let mut lines = String::new();
+        for (process, step) in asked.split("; ").enumerate() {
+            lines += &format!("{process}.1 {process} invoke {step}\n");
+            lines += &format!("{process}.2 {process} info {step}\n");
+        }
+        let mut checkers = (model.checkers)(&ModelOptions::default()).expect("no options");
+        let finding = checkers[0].finish(&history(&lines), &Budget::UNBOUNDED);
+        assert_eq!(finding.verdict, Verdict::Valid, "{}: {}", model.name, finding.why);
+    }
+}

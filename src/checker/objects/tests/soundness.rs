@@ -82,6 +82,24 @@ impl<O: Object> Family<O> {
                 let proves = !has_order(&self.object, &shrunk.operations);
                 assert!(proves && shrunk.minimal, "seed {seed}: {shrunk:#?}");
                 assert!(shrunk.operations.len() <= core.len(), "seed {seed}: {shrunk:#?}");
+                self.has_no_smaller_core(seed, &shrunk.operations);
+            }
+        }
+    }
+
+    /// Whichever operation is left open, or out if it changes nothing: an order is found, or as many are
+    /// needed to show that there is none.
+    fn has_no_smaller_core(&self, seed: u64, operations: &[Timed<O::Operation>]) {
+        for chosen in operations.iter().filter(|timed| !timed.is_open()) {
+            let weaker = operations.iter().filter_map(|timed| match timed == chosen {
+                true if self.object.observes(&timed.operation) => None,
+                true => Some(Timed { complete: NEVER, ..timed.clone() }),
+                false => Some(timed.clone()),
+            });
+            let weaker: Vec<Timed<O::Operation>> = weaker.collect();
+            if let Decision::Violated { core } = decide(&self.object, &weaker, &LIMITS).0 {
+                let told = || self.told(operations);
+                assert!(core.len() >= operations.len(), "seed {seed}: smaller than\n{}", told());
             }
         }
     }

@@ -104,7 +104,9 @@ fn transactions_that_saw_two_moments() {
 fn a_budget_that_ends_is_no_verdict() {
     let budget = Budget { exhausted: &|| true, ..Budget::UNBOUNDED };
     let lines = "0.1 0 invoke put a key=k
-                 0.2 0 ok put a key=k";
+                 0.2 0 ok put a key=k
+                 0.3 0 invoke put b key=k
+                 0.4 0 info put b key=k";
     let finding = finding(&KV, lines, &budget);
     assert_eq!(finding.verdict, Verdict::Unknown);
     expect!["as kv, no violation was found in 1 objects; 1 undecided, first key k: the time budget ended with 0 of 1 completed operations settled"].assert_eq(&finding.why);

@@ -148,3 +148,48 @@ fn chain<'a>(followers: impl Iterator<Item = &'a u32>, edges: &mut Edges) -> Vec
     }
     nodes
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::rng::Rng;
+
+    /// The transactions that an anti-dependency leads to, be it by way of groups.
+    fn overwriters(edges: Edges, reader: u32) -> BTreeSet<u32> {
+        let graph = edges.into_graph();
+        let mut waiting: Vec<(u32, u8)> = graph.out(reader).collect();
+        let mut found = BTreeSet::new();
+        while let Some((node, kind)) = waiting.pop() {
+            assert!(kind == rel::RW || kind == rel::PASS);
+            match node < graph.txns {
+                true => drop(found.insert(node)),
+                false => waiting.extend(graph.out(node)),
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_reader_comes_before_every_follower_but_itself() {
+        const TXNS: u32 = 12;
+        for seed in 0..300 {
+            let mut rng = Rng::from_seed(seed);
+            let share = *rng.pick(&[0.1, 0.4, 0.8]).expect("a share");
+            let mut some = || (0..TXNS).filter(|_| rng.chance(share)).collect::<Vec<u32>>();
+            let (readers, followers) = (some(), some());
+            for reader in 0..TXNS {
+                let mut edges = Edges::new(TXNS as usize);
+                anti_depend(&readers, &followers, &mut edges);
+                let mut expected: BTreeSet<u32> = followers.iter().copied().collect();
+                expected.remove(&reader);
+                if !readers.contains(&reader) {
+                    expected.clear();
+                }
+                let found = overwriters(edges, reader);
+                assert_eq!(found, expected, "seed {seed}: {reader} of {readers:?}, {followers:?}");
+            }
+        }
+    }
+}

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::counts::{Counts, MANY};
 use super::waiting::Waiting;
+use crate::checker::objects::fast::counts::{Counts, MANY};
 use crate::checker::objects::fast::moments::Moments;
 
 /// A value that was surely there for some time, by moments.

@@ -1,22 +1,14 @@
-//! Pops of unknown outcome: each may have taken, at any later moment, a value that nobody is known to have taken,
-//! or nothing at all.
-//!
-//! What they took is chosen greedily: only where values nest in no way otherwise, and then at the first moment
-//! at which it helps and there are pops enough. What is found so is an order, and is shown to be one; where
-//! nothing is found there may be one nevertheless, unless the values would not nest even if each pop
-//! could have taken any number of them.
+//! Stacks of which some pops' outcome is unknown: they may have taken what is not known to have been taken, or
+//! nothing.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::counts::Counts;
 use super::peel::Peeling;
 use super::{Shortcut, blame, no_bottom, order, stays};
+use crate::checker::objects::fast::counts::Counts;
 use crate::checker::objects::fast::moments::Moments;
+use crate::checker::objects::fast::unclaimed::Unclaimed;
 use crate::checker::objects::fast::values::{Core, Life, Values};
-
-/// Steps for each moment; then the search is left to decide.
-const STEPS: usize = 30;
 
 pub(super) fn decide(values: &Values) -> Shortcut {
     let moments = Moments::of(values);
@@ -55,31 +47,27 @@ struct Spare<'a> {
     reckoned: usize,
     /// By moment: how many values are surely there that are left and known to have been taken.
     known: Counts,
-    /// Of the values that are left and not known to have been taken: since when each is surely there.
-    untaken: BTreeSet<(u32, usize)>,
-    /// By moment: how many more pops there were before it than had taken something by then.
-    unused: Counts,
-    steps: usize,
+    /// Those that are left and not known to have been taken.
+    unclaimed: Unclaimed,
+    /// By life: its stay.
+    numbers: Vec<usize>,
 }
 
 impl<'a> Spare<'a> {
     fn new(values: &'a Values<'a>, moments: &'a Moments) -> Spare<'a> {
         let stays = stays(values, moments, None);
-        let (mut known, mut untaken) = (Counts::new(moments.count()), BTreeSet::new());
+        let mut known = Counts::new(moments.count());
+        let mut unclaimed = Unclaimed::new(values, moments);
+        let mut numbers = vec![usize::MAX; values.lives.len()];
         for (number, stay) in stays.iter().enumerate() {
+            numbers[stay.life] = number;
             match values.lives[stay.life].taken {
                 Some(_) => known.add(stay.surely.clone(), 1),
-                None => drop(untaken.insert((stay.surely.start, number))),
+                None => unclaimed.add(stay.surely.start, stay.life, moments),
             }
         }
-        let mut unused = Counts::new(moments.count());
-        for open in &values.open {
-            let begun = moments.after(values.operations[*open].invoke);
-            unused.add(begun..moments.end() + 1, 1);
-        }
         let peeling = Peeling::new(moments, stays);
-        let steps = STEPS * moments.count();
-        Spare { values, moments, peeling, reckoned: 0, known, untaken, unused, steps }
+        Spare { values, moments, peeling, reckoned: 0, known, unclaimed, numbers }
     }
 
     /// Somebody who found nothing, though at each moment at which that may have been something was there that is
@@ -89,7 +77,7 @@ impl<'a> Spare<'a> {
         let begun = self.values.open.iter().map(|open| self.values.operations[*open].invoke);
         let mut begun: Vec<u32> = begun.map(|event| self.moments.after(event)).collect();
         begun.sort_unstable();
-        let since: Vec<u32> = self.untaken.iter().map(|(start, _)| *start).collect();
+        let since: Vec<u32> = self.unclaimed.beginnings().collect();
         let may_be_empty = |moment| {
             let pops = begun.partition_point(|begun| *begun <= moment);
             since.partition_point(|start| *start <= moment) <= pops
@@ -138,12 +126,12 @@ impl<'a> Spare<'a> {
         loop {
             self.peeling.peel();
             self.reckon();
-            let Some(&(start, stay)) = self.untaken.first() else {
+            let Some((start, life)) = self.unclaimed.first() else {
                 return self.peeling.is_done();
             };
             // The block that it is in: what is left has no bottom.
             let from = self.peeling.free_before(start) + 1;
-            let until = self.peeling.stays[stay].surely.end;
+            let until = self.unclaimed.until(life).unwrap_or(start);
             if !self.clear(from..until, from) {
                 return false;
             }
@@ -153,52 +141,25 @@ impl<'a> Spare<'a> {
     /// Forgets the values that were taken out since.
     fn reckon(&mut self) {
         for nested in &self.peeling.nested[self.reckoned..] {
-            let surely = self.peeling.stays[nested.stay].surely.clone();
-            if !self.untaken.remove(&(surely.start, nested.stay)) {
-                self.known.add(surely, -1);
+            let stay = &self.peeling.stays[nested.stay];
+            if !self.unclaimed.forget(stay.surely.start, stay.life) {
+                self.known.add(stay.surely.clone(), -1);
             }
         }
         self.reckoned = self.peeling.nested.len();
     }
 
-    /// Has all that is there, and came since `from`, taken by the first of these moments at which that can be.
+    /// Has all that is there, and came since `from`, taken by one of these moments.
     fn clear(&mut self, among: Range<u32>, from: u32) -> bool {
-        let mut next = among.start;
-        while let Some(moment) = self.known.first_zero(next..among.end) {
-            let begun = self.untaken.range((from, 0)..(moment + 1, 0));
-            let there: Vec<usize> = begun
-                .map(|(_, stay)| *stay)
-                .filter(|stay| self.peeling.stays[*stay].surely.end > moment)
-                .collect();
-            let Some(steps) = self.steps.checked_sub(1 + there.len()) else { return false };
-            self.steps = steps;
-            // All of them had the same end until now: that of the block.
-            let last = there.iter().map(|stay| self.peeling.stays[*stay].surely.end).max();
-            let span = moment..last.unwrap_or(moment);
-            if self.unused.least(span.clone()) >= there.len() as i32 {
-                self.unused.add(span, -(there.len() as i32));
-                there.into_iter().for_each(|stay| self.peeling.end(stay, moment));
-                return true;
-            }
-            next = moment + 1;
-        }
-        false
+        let Some((moment, lives)) = self.unclaimed.clear(among, from, &self.known) else {
+            return false;
+        };
+        lives.into_iter().for_each(|life| self.peeling.end(self.numbers[life], moment));
+        true
     }
 
-    /// By life: the pop that took it, of those whose outcome is unknown. Who came first took first.
+    /// By life: the pop that took it, of those whose outcome is unknown.
     fn taken(&self) -> Vec<(usize, usize)> {
-        let stays = self.peeling.stays.iter();
-        let mut served: Vec<(u32, usize)> = stays
-            .filter(|stay| self.values.lives[stay.life].taken.is_none())
-            .map(|stay| (stay.surely.end, stay.life))
-            .filter(|(end, _)| *end < self.moments.end())
-            .collect();
-        served.sort_unstable();
-        let mut open = self.values.open.clone();
-        open.sort_unstable_by_key(|open| self.values.operations[*open].invoke);
-        let mut taken: Vec<(usize, usize)> =
-            served.into_iter().zip(open).map(|((_, life), open)| (life, open)).collect();
-        taken.sort_unstable();
-        taken
+        self.unclaimed.taken(self.values, self.moments)
     }
 }
