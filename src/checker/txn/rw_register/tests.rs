@@ -6,6 +6,7 @@ mod by_hand;
 mod changes;
 mod derived;
 mod drawn;
+mod elle;
 mod exact;
 mod knotted;
 mod orders;
