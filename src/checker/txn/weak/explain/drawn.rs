@@ -97,8 +97,8 @@ fn closing(committed: &Committed, inferred: &Inferred, names: &[String]) -> Cycl
     let registers = committed.registers;
     let accesses = registers.accesses(committed.txns[inferred.from as usize]);
     let is_write = |version: &u32| registers.key(*version) == inferred.key;
-    let written = accesses.iter().filter(|access| access.is_write()).map(|access| access.version());
-    let written = written.filter(is_write).next_back();
+    let writes = accesses.iter().filter(|access| access.is_write());
+    let written = writes.map(|access| access.version()).rfind(is_write);
     let mut reads = committed.reads(inferred.reader).iter();
     let read = reads.rfind(|read| read.key == inferred.key && read.writer == INITIAL);
     let read = read.map_or(String::new(), |read| registers.told(read.version));
