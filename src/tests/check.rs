@@ -1,6 +1,7 @@
 //! `stormglass check` on files, as people call it.
 
 mod foreign;
+mod kinds;
 mod manifest;
 mod page;
 mod pipes;

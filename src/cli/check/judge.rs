@@ -24,6 +24,8 @@ const NEMESIS: usize = 100_000;
 pub struct Subject<'a> {
     source: &'a Source,
     pub shape: Shape,
+    /// It is whole, and has no operations.
+    pub is_empty: bool,
     keys: Keys,
     tolerate_tail: bool,
     /// The order of lines says what came before what, not only within a process.
@@ -56,8 +58,9 @@ impl<'a> Subject<'a> {
     ) -> Result<Subject<'a>, String> {
         let keys = if independent { Keys::Independent } else { Keys::Plain };
         let shape = Shape::default();
+        let (is_empty, real_time, is_own) = (false, true, false);
         let mut subject =
-            Subject { source, shape, keys, tolerate_tail, real_time: true, is_own: false };
+            Subject { source, shape, is_empty, keys, tolerate_tail, real_time, is_own };
         subject.sample()?;
         if !independent && subject.shape.has_keys_in_values() {
             subject.keys = Keys::Independent;
@@ -90,6 +93,7 @@ impl<'a> Subject<'a> {
         let summary = read?;
         (self.shape, self.real_time) = (shape, summary.real_time);
         self.is_own = summary.format == Format::Packed;
+        self.is_empty = summary.events == 0 && summary.damage.is_none();
         Ok(())
     }
 

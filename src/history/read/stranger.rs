@@ -28,7 +28,9 @@ pub fn of_text(text: &str) -> Option<&'static str> {
     if text.as_bytes().get(TAR) == Some(b"ustar") {
         return Some("a tar archive; unpack it with `tar xf` first");
     }
-    if begin.starts_with('<') {
+    // A log's priority, `<14>`, is none.
+    let is_tag = |next: char| next.is_alphabetic() || matches!(next, '!' | '?');
+    if begin.strip_prefix('<').is_some_and(|rest| rest.starts_with(is_tag)) {
         return Some(
             "a page or picture, such as Jepsen's timeline.html or what porcupine draws; give the history \
              that it was drawn from",
