@@ -84,6 +84,9 @@ impl Judgement {
         if !other.is_empty() {
             why += &format!("; seen too, but not asked about: {}", list(&other));
         }
+        if verdict == Verdict::Valid {
+            why += wanted.remark();
+        }
         let mut finding = Finding::new(name, verdict, why);
         finding.consistency = Some(ruled_out(self.counts.keys().copied(), wanted.orders()));
         finding.anomalies = self.anomalies;

@@ -36,6 +36,8 @@ use crate::checker::{Anomaly, Budget, Checker, Finding, ModelKind, ModelOptions,
 use crate::history::{Datum, History};
 use crate::op::Event;
 use asked::Asks;
+#[cfg(test)]
+pub(crate) use asked::ON_READ_COMMITTED;
 use case::Case;
 use footprint::Footprints;
 use initial::InitialVersions;
@@ -116,7 +118,7 @@ impl RwRegister {
         };
         let mut judgement = Judgement::default();
         let direct = case.direct(said, self.asks.wanted.orders(), &mut judgement);
-        case.tell_singles(&direct, self.asks.level, &mut judgement);
+        case.tell_singles(&direct, &self.asks.wanted, &mut judgement);
         if let Some(level) = self.asks.level {
             case.judge_weakly(level, &mut judgement);
         }
@@ -200,6 +202,9 @@ impl Checker for RwRegister {
     }
 
     fn finish(&mut self, _history: &History, budget: &Budget) -> Finding {
+        if self.table.is_of_completions_alone() {
+            self.asks.wanted.without_real_time();
+        }
         self.judge(budget)
     }
 }

@@ -185,6 +185,11 @@ impl Table {
         self.blind
     }
 
+    /// Whether it is nowhere told when a transaction began.
+    pub fn is_of_completions_alone(&self) -> bool {
+        !self.txns.is_empty() && self.txns.iter().all(|txn| txn.invoked.is_none())
+    }
+
     /// What it holds, in a few words.
     pub fn what(&self) -> String {
         let plural = |count: usize| if count == 1 { "" } else { "s" };

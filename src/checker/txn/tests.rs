@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::consistency::{judged_models, weaker};
-use super::weak::Level;
+use super::rw_register::ON_READ_COMMITTED;
 use crate::checker::{Finding, ModelOptions, Verdict};
-
-/// As the catalogue of models calls it.
-const CAUSAL: &str = "causal-cerone";
 
 /// What a checker says of one history, by the model that it is asked for.
 pub(in crate::checker::txn) struct Answers {
@@ -51,11 +48,14 @@ impl Answers {
         {
             torn.push(format!("{model} is violated, and something stronger survives"));
         }
+        let weaker = weaker(asked).into_iter().skip(1);
+        for model in weaker.filter(|_| finding.verdict != Verdict::Invalid) {
+            if self.findings.get(model).is_some_and(|finding| is_broken(model, finding)) {
+                torn.push(format!("not invalid, and the weaker {model} is"));
+            }
+        }
         match finding.verdict {
-            // Weak levels count the order of each session, and their names in the catalogue do not.
-            Verdict::Invalid
-                if !violated(asked) && Level::by_name(asked).is_none() && asked != CAUSAL =>
-            {
+            Verdict::Invalid if !violated(asked) && !counts_sessions(asked) => {
                 torn.push("invalid, and not violated".to_owned());
             }
             Verdict::Valid | Verdict::Unknown if violated(asked) => {
@@ -65,4 +65,17 @@ impl Answers {
         }
         torn
     }
+}
+
+/// Whether a model is violated for the stronger ones too: of registers AWDIT's read committed counts sessions,
+/// which models above it in the catalogue do not.
+fn is_broken(model: &str, finding: &Finding) -> bool {
+    let by_session = |kind: &str| kind == "session-cycle" || kind.ends_with("-process");
+    let mut kinds = finding.anomalies.iter().map(|anomaly| anomaly.kind.as_str());
+    let is_invalid = finding.verdict == Verdict::Invalid;
+    is_invalid && (!counts_sessions(model) || kinds.any(|kind| !by_session(kind)))
+}
+
+fn counts_sessions(model: &str) -> bool {
+    model == "read-committed" || ON_READ_COMMITTED.contains(&model)
 }

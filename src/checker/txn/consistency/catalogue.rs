@@ -166,8 +166,9 @@ pub const PROSCRIBED: Relation = &[
     ("monotonic-view", &["G1", "G-monotonic"]),
     ("monotonic-snapshot-read", &["G1", "G-MSR"]),
     ("strong-read-committed", &["G1c-realtime"]),
-    ("strong-session-read-committed", &["G1c-process"]),
-    ("read-committed", &["G1"]),
+    ("strong-session-read-committed", &["G1c-process", "non-monotonic-read-process"]),
+    // The others are told of registers only, where AWDIT's definition of the level counts.
+    ("read-committed", &["G1", "non-monotonic-read", "forgotten-write"]),
     ("strong-read-uncommitted", &["G0-realtime"]),
     ("strong-session-read-uncommitted", &["G0-process"]),
     ("read-uncommitted", &["G0", "duplicate-elements", "cyclic-versions", "garbage-read"]),

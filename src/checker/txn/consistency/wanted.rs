@@ -14,7 +14,17 @@ pub struct Wanted {
     prohibited: Vec<&'static str>,
     /// Prohibited besides, whatever orders the models need.
     besides: Vec<&'static str>,
+    /// Real time is asked for, and the history does not tell it.
+    untimed: bool,
 }
+
+/// Models with real time, and what they are where there is but the order of each process.
+const IN_SESSIONS: [(&str, &str); 4] = [
+    ("strict-serializable", "strong-session-serializable"),
+    ("strong-snapshot-isolation", "strong-session-snapshot-isolation"),
+    ("strong-read-committed", "strong-session-read-committed"),
+    ("strong-read-uncommitted", "strong-session-read-uncommitted"),
+];
 
 impl Wanted {
     /// What the models rule out and the anomalies named, with all that implies them; by default what strict
@@ -33,7 +43,30 @@ impl Wanted {
             what += anomaly;
         }
         let direct = directly_proscribed(models.iter().copied()).into_iter().chain(anomalies);
-        Ok(Wanted { what, models, prohibited: backward(IMPLIED, direct), besides: Vec::new() })
+        let prohibited = backward(IMPLIED, direct);
+        Ok(Wanted { what, models, prohibited, besides: Vec::new(), untimed: false })
+    }
+
+    /// Of a history without invocations nothing is known of real time; the order of each process counts then.
+    pub fn without_real_time(&mut self) {
+        let before = self.prohibited.len();
+        self.prohibited.retain(|kind| !kind.ends_with("-realtime"));
+        self.untimed |= self.prohibited.len() < before;
+        for model in &mut self.models {
+            let session = IN_SESSIONS.iter().find(|(name, _)| name == model);
+            *model = session.map_or(*model, |(_, session)| *session);
+        }
+    }
+
+    /// What a reader should know of how it was judged.
+    pub fn remark(&self) -> &'static str {
+        match self.untimed {
+            false => "",
+            true => {
+                "; there are no invocations, so that nothing is known of real time: the order of each process \
+                 was looked at instead"
+            }
+        }
     }
 
     /// Prohibits what the models do not, and asks for no further orders because of it.

@@ -2,7 +2,7 @@
 
 use super::case::CAUSAL;
 use crate::checker::ModelOptions;
-use crate::checker::txn::consistency::Wanted;
+use crate::checker::txn::consistency::{Wanted, canonical_model};
 use crate::checker::txn::weak::Level;
 
 /// Everything asked for; the worst answer counts.
@@ -18,6 +18,10 @@ pub(super) struct Asks {
     pub more: bool,
 }
 
+/// Models that ask little more than read committed, which is judged for them as if it were named.
+pub(crate) const ON_READ_COMMITTED: [&str; 4] =
+    ["monotonic-atomic-view", "cursor-stability", "monotonic-view", "monotonic-snapshot-read"];
+
 impl Asks {
     /// The `causal` of transactions is not that of single operations.
     pub fn of(options: &ModelOptions) -> Result<Asks, String> {
@@ -25,9 +29,13 @@ impl Asks {
         for model in options.consistency_models.iter_mut().filter(|model| *model == "causal") {
             *model = CAUSAL.to_owned();
         }
-        let levels = || options.consistency_models.iter().map(|model| level(model));
-        let level = levels().flatten().max();
-        let more = level.is_none() || levels().any(|level| level.is_none());
+        let models = || options.consistency_models.iter();
+        let more = models().next().is_none() || models().any(|model| level(model).is_none());
+        let held = |model: &String| match canonical_model(model) {
+            Ok(name) if ON_READ_COMMITTED.contains(&name) => Some(Level::ReadCommitted),
+            _ => level(model),
+        };
+        let level = models().filter_map(held).max();
         let mut wanted = Wanted::new(&options)?;
         wanted.what = wanted.what.replace(CAUSAL, "causal");
         if let Some(level) = level {

@@ -6,7 +6,7 @@ use super::footprint::Footprints;
 use super::initial::InitialVersions;
 use super::versions::{Registers, Writer};
 use super::{singles, unwritten};
-use crate::checker::txn::consistency::Orders;
+use crate::checker::txn::consistency::{Orders, Wanted};
 use crate::checker::txn::judgement::Judgement;
 use crate::checker::txn::weak::committed::Committed;
 use crate::checker::txn::weak::{self, Judged, Level};
@@ -24,11 +24,11 @@ pub(super) struct Case<'a> {
 }
 
 impl Case<'_> {
-    pub fn tell_singles(&self, direct: &[Direct], level: Option<Level>, judgement: &mut Judgement) {
+    pub fn tell_singles(&self, direct: &[Direct], wanted: &Wanted, judgement: &mut Judgement) {
         let registers = self.registers;
         for found in direct {
             // Which Elle does not ask of read committed, and the axioms of the level do.
-            let forgotten = found.kind == Kind::NotOwnWrite && level == Some(Level::ReadCommitted);
+            let forgotten = found.kind == Kind::NotOwnWrite && !wanted.prohibits("internal");
             let name = if forgotten { "forgotten-write" } else { found.kind.name() };
             judgement.tell(name, || singles::explain_direct(registers, found, name));
         }

@@ -222,3 +222,22 @@ fn a_long_fork_has_no_prefix_and_a_lost_update_no_snapshots_of_all() {
     let skew = "0 pair rx ay1\n 1 pair ry ax1\n 2 pair rx1 ry1";
     breaks(skew, [&[], &[], &[], &[]]);
 }
+
+#[test]
+fn of_completions_alone_the_order_of_each_process_counts_where_real_time_is_asked_for() {
+    let forgets = "0 ok ax1\n 0 ok rx\n 1 ok rx1";
+    for (model, violated) in [
+        ("strict-serializable", "strong-session-serializable"),
+        ("strong-snapshot-isolation", "strong-session-snapshot-isolation"),
+    ] {
+        let finding = judge(&spelled::history(forgets), &asking(&[model], &[]));
+        assert_eq!(kinds(&finding), ["G-single-item-process"], "{}", finding.why);
+        let violates = finding.consistency.expect("of transactions").violates;
+        assert!(violates.iter().any(|name| name == violated), "{violates:?}");
+    }
+    let sound = judge(&spelled::history("0 ok ax1\n 0 ok rx1"), &asking(&[], &[]));
+    assert_eq!(sound.verdict, Verdict::Valid);
+    assert!(sound.why.contains("nothing is known of real time"), "{}", sound.why);
+    let survives = sound.consistency.expect("of transactions").survives;
+    assert_eq!(survives, ["strong-session-serializable"]);
+}

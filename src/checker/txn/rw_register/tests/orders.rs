@@ -2,6 +2,7 @@
 
 use super::random::{events, random};
 use super::*;
+use crate::checker::txn::rw_register::touches::Touches;
 use crate::rng::Rng;
 use realtime::{linearizable, spans};
 use touches::Touches;
