@@ -13,6 +13,7 @@ mod linearizability;
 mod mask;
 mod memo;
 mod model;
+pub mod moment;
 mod objects;
 mod phases;
 mod pool;

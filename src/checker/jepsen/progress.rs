@@ -9,7 +9,8 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::streaming::Moment;
-use super::tally::{Tally, Told, at, seconds};
+use super::tally::{Tally, Told, at};
+use crate::checker::moment::seconds;
 use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions};
 use crate::history::{Datum, History};
 use crate::nemesis::{FaultRecord, Phase};

@@ -7,8 +7,8 @@ mod tests;
 pub use cycle::{cycle_anomaly, cycle_txn};
 
 use crate::checker::Anomaly;
+use crate::checker::moment::seconds;
 use crate::checker::txn::table::{MicroOp, Moment, NONE, Outcome, Table, Txn};
-use crate::op::{Nanos, SECOND};
 
 /// How many micro-operations of a transaction, and elements of a list, are shown.
 const SHOWN: usize = 8;
@@ -27,10 +27,6 @@ pub struct Reason {
     pub about: Option<(u32, String)>,
     /// One sentence.
     pub text: String,
-}
-
-pub fn seconds(time: Nanos) -> String {
-    format!("{:.3} s", time as f64 / SECOND as f64)
 }
 
 /// False of a transaction of a history without times, where all are 0.

@@ -7,9 +7,9 @@ use super::version_order::{Source, VersionCycle, VersionEdge, VersionOrder};
 use super::versions::Registers;
 use super::words::Cast;
 use crate::checker::Anomaly;
-use crate::checker::txn::explain::{Justify, Reason, seconds};
+use crate::checker::moment::apart;
+use crate::checker::txn::explain::{Justify, Reason};
 use crate::checker::txn::graph::rel;
-use crate::checker::txn::table::Moment;
 
 /// What a dependency was inferred from.
 pub(crate) struct Evidence<'a> {
@@ -121,14 +121,19 @@ impl Evidence<'_> {
         let (one, other) = (span(edge.from)?, span(edge.to)?);
         let (ended, began) =
             (self.registers.table.txn(one.ended), self.registers.table.txn(other.began));
-        let time = |moment: Option<Moment>| moment.map_or(String::new(), |m| seconds(m.time));
+        let (done, next) = (ended.completed?, began.invoked?);
+        let (done, next) = match done.time < next.time {
+            true => apart(done.time, next.time),
+            // The order of events counts; old histories have no times.
+            false => (format!("index {}", done.index), format!("index {}", next.index)),
+        };
         Some(format!(
             "process {} met {} and was done at {}, before process {} began at {} what met {}",
             ended.process,
             self.registers.told(edge.from),
-            time(ended.completed),
+            done,
             began.process,
-            time(began.invoked),
+            next,
             self.registers.value_text(edge.to),
         ))
     }
