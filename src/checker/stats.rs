@@ -156,6 +156,7 @@ fn finding(name: &str, counts: &BTreeMap<String, OpCounts>, lacks: &[String]) ->
         anomalies: Vec::new(),
         figures,
         consistency: None,
+        keys: None,
     }
 }
 

@@ -66,8 +66,9 @@ impl<'a, 'b> Output<'a, 'b> {
             other => other,
         };
         let Output { events, real_time, .. } = self;
+        let has_processes = self.dialect.is_none_or(|dialect| !dialect.no_process);
         let (flaws, flaw_count) = self.integrity.into_flaws();
-        Summary { format, events, damage, flaws, flaw_count, real_time }
+        Summary { format, events, damage, flaws, flaw_count, real_time, has_processes }
     }
 }
 
