@@ -29,7 +29,7 @@ pub use anomaly::{ANOMALIES, AnomalyKind, follows, is_within};
 pub use availability::Availability;
 pub use compose::{Budgets, Composed, Exhausted, Intake, compose};
 pub use cycle::{CycleEdge, CycleEdgeKind, CycleTxn, TxnCycle};
-pub use finding::{Anomaly, Budget, Checker, Consistency, Finding, Verdict};
+pub use finding::{Anomaly, Budget, Checker, Consistency, Finding, Shows, Verdict};
 pub use jepsen::{CRASHES, LogPattern};
 pub use judge::{AS_SHIPPED, Case, Expectation, Identity, Judgement, WantedVariant, World, judge};
 pub use kvrocks::{KvrocksBounds, KvrocksChecks, KvrocksObject, kvrocks_checkers};

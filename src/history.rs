@@ -24,7 +24,9 @@ pub use frames::{Damage, FrameEncoder, FrameError};
 pub use integrity::{Flaw, FlawKind};
 pub use line::{parse_line, write_line};
 pub use op_map::LineError;
-pub use read::{Format, ReadError, ReadOptions, Recording, Sink, Summary, read, read_with, stream};
+pub use read::{
+    Format, PassedOver, ReadError, ReadOptions, Recording, Sink, Summary, read, read_with, stream,
+};
 pub use tape::Cursor;
 pub use text::write_text;
 

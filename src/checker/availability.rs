@@ -6,11 +6,12 @@ mod answered;
 use std::collections::BTreeMap;
 
 use crate::checker::phases::Phases;
-use crate::checker::{Budget, Checker, Finding, Verdict};
+use crate::checker::{Budget, Checker, Finding, Shows, Verdict};
 use crate::history::History;
 use crate::nemesis::Phase;
 use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName, Process, SECOND};
 use answered::Answered;
+pub(super) use answered::is_answer;
 
 /// The longest stretch without an `ok` during main, overall and by node.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +47,10 @@ impl Longest {
 impl Checker for Availability {
     fn name(&self) -> &'static str {
         "availability"
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {

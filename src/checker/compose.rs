@@ -64,6 +64,13 @@ impl<'a> Intake<'a> {
         self.checkers.iter().any(|checker| !checker.streams())
     }
 
+    /// Whether the history is damaged, but its completions alone, each by itself, tell all that happened
+    /// to checkers that take them so.
+    pub fn is_told_by_completions(&self) -> bool {
+        self.form.has_every_completion()
+            && self.checkers.iter().any(|checker| checker.takes_completions_alone())
+    }
+
     /// One pass for all that work from the events alone.
     pub fn observe(&mut self, event: &Event) {
         self.form.observe(event);

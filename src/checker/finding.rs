@@ -116,6 +116,18 @@ impl Budget<'_> {
         Budget { exhausted: &|| false, memory: 1 << 30, explained: Budget::EXPLAINED };
 }
 
+/// What of a history a broken promise takes to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// The events up to the one that settles it: `observe` tells it there, or never.
+    AtOnce,
+    /// The events up to it, but only when they are judged together: what is found in a part stands for
+    /// the whole, since whatever had not completed by then may have happened or not.
+    SoFar,
+    /// All events: what is missing may still come, or was asked for at the end.
+    AtTheEnd,
+}
+
 /// Judges a history, from all of it at the end or event by event.
 pub trait Checker: Send {
     fn name(&self) -> &'static str;
@@ -130,6 +142,11 @@ pub trait Checker: Send {
     /// its invocation too. Where the moment matters at which an operation began, it does not.
     fn takes_completions_alone(&self) -> bool {
         false
+    }
+
+    /// When a broken promise shows to whoever watches the events go by.
+    fn shows(&self) -> Shows {
+        if self.streams() { Shows::AtTheEnd } else { Shows::SoFar }
     }
 
     /// Called for each event in order; a checker that works online reports as soon as it knows.

@@ -12,19 +12,22 @@ mod dirty_read;
 mod elements;
 mod epochs;
 mod errors;
-mod graph;
 mod kafka;
+mod levels;
 mod log_pattern;
 mod long_fork;
 mod monotonic;
+mod monotonic_inserts;
 mod parts;
 mod precedence;
 mod progress;
+mod promise;
 mod sequential;
 mod session;
 mod set;
 mod set_full;
 mod staleness;
+mod stats;
 mod streaming;
 mod tally;
 #[cfg(test)]
@@ -35,12 +38,18 @@ mod unordered_queue;
 
 pub use log_pattern::{CRASHES, LogPattern};
 
-use crate::checker::ModelKind;
+use crate::checker::{Availability, ModelKind};
 
 pub const ADYA_G2: ModelKind = ModelKind {
     name: "adya-g2",
     what: "insert [key [a b]]: of two inserts that each look for the other, one succeeds",
     checkers: streaming::checkers::<adya::AdyaG2>,
+};
+
+pub const AVAILABILITY: ModelKind = ModelKind {
+    name: "availability",
+    what: "any: the longest time without an ok, and what part was answered, by node, key and fault; never a verdict",
+    checkers: |_| Ok(vec![Box::new(Availability)]),
 };
 
 pub const BANK: ModelKind = ModelKind {
@@ -109,9 +118,15 @@ pub const MONOTONIC: ModelKind = ModelKind {
     checkers: streaming::checkers::<monotonic::Monotonic>,
 };
 
+pub const MONOTONIC_INSERTS: ModelKind = ModelKind {
+    name: "monotonic-inserts",
+    what: "add, read [{val sts ...} ...]: every row is there once, and val and sts grow (CockroachDB's `monotonic`)",
+    checkers: monotonic_inserts::checkers,
+};
+
 pub const PROGRESS: ModelKind = ModelKind {
     name: "progress",
-    what: "any: how long processes waited for an ok after the last fault; --consistency progress-within:MS: at most",
+    what: "any: how long processes waited for an answer after the last fault; --consistency progress-within:MS: at most, while no fault is in force",
     checkers: progress::checkers,
 };
 
@@ -143,6 +158,12 @@ pub const STALENESS: ModelKind = ModelKind {
     name: "staleness",
     what: "read, write, values unique: how stale reads were; --consistency bounded-staleness:MS: at most",
     checkers: staleness::checkers,
+};
+
+pub const STATS: ModelKind = ModelKind {
+    name: "stats",
+    what: "any: how operations ended, by name; of each name one is ok",
+    checkers: streaming::checkers::<stats::Stats>,
 };
 
 pub const TOTAL_QUEUE: ModelKind = ModelKind {

@@ -36,6 +36,9 @@ use terms::Divided;
 /// Below this, threads cost more than they save.
 const OPERATIONS_WORTH_THREADS: usize = 20_000;
 
+/// Steps that a long search for an order may take in vain before it looks elsewhere.
+const PATIENCE: u64 = 100;
+
 /// Checks every register of a history against the model.
 #[derive(Clone, Debug)]
 pub struct Linearizability {
@@ -179,6 +182,7 @@ impl Checker for Linearizability {
             exhausted: budget.exhausted,
             memory: budget.memory / pool::WORKERS,
             steps: u64::MAX,
+            patience: PATIENCE,
         };
         // The cheapest first: a budget that ends then leaves the fewest keys undecided. Those of about
         // one size stay in the history's order, since neighbours in it are neighbours in memory.

@@ -35,15 +35,35 @@ impl<const WORDS: usize> Mask<WORDS> {
     }
 
     /// The slots in the set, ascending.
-    pub fn ones(self) -> impl Iterator<Item = usize> {
-        (0..WORDS).flat_map(move |index| {
-            let mut word = self.0[index];
-            std::iter::from_fn(move || {
-                let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
-                word &= word - 1;
-                Some(index * 64 + bit)
-            })
-        })
+    pub fn ones(self) -> Ones<WORDS> {
+        Ones { mask: self, word: 0 }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+}
+
+/// The slots of a set that are still to come.
+pub struct Ones<const WORDS: usize> {
+    mask: Mask<WORDS>,
+    word: usize,
+}
+
+impl<const WORDS: usize> Iterator for Ones<WORDS> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while let Some(word) = self.mask.0.get_mut(self.word) {
+            if *word != 0 {
+                let bit = word.trailing_zeros() as usize;
+                *word &= *word - 1;
+                return Some(self.word * 64 + bit);
+            }
+            self.word += 1;
+        }
+        None
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a search has tried. Bounded: forgetting costs time, never the answer.
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 
 use crate::checker::mask::Mask;
 
@@ -9,6 +9,12 @@ use crate::checker::mask::Mask;
 pub struct Used(Vec<(u32, u32)>);
 
 impl Used {
+    pub const NONE: Used = Used(Vec::new());
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn count(&self, class: u32) -> u32 {
         let place = self.0.binary_search_by_key(&class, |(class, _)| *class);
         place.map_or(0, |place| self.0[place].1)
@@ -39,6 +45,12 @@ impl Used {
     }
 }
 
+/// What tells configurations apart, but for the open operations used.
+pub trait Place: Copy + Eq + std::hash::Hash {
+    /// The event at which the configuration stands.
+    fn position(&self) -> u32;
+}
+
 /// A configuration, but for the open operations used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key<const WORDS: usize> {
@@ -47,88 +59,169 @@ pub struct Key<const WORDS: usize> {
     pub done: Mask<WORDS>,
 }
 
+impl<const WORDS: usize> Place for Key<WORDS> {
+    fn position(&self) -> u32 {
+        self.position
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remembered {
     /// This, or one from which more was possible, has been tried.
     Before,
     New,
-    /// No room, though everything was forgotten more than once.
+    /// There is no room to speak of.
     Full,
 }
 
-/// Times that everything may be forgotten before the search counts as hopeless.
-const FORGETTING_LIMIT: u32 = 4;
-/// Configurations that there is room for at first, at most.
-const ROOM: usize = 256;
+/// Bytes without which remembering is of no use.
+const LEAST: usize = 1 << 12;
 
-/// Maps a configuration to the smallest `Used`s tried with it. An empty list stands for one with
-/// nothing used, which is the common case and needs no allocation.
-pub struct Memo<const WORDS: usize> {
-    tried: FxHashMap<Key<WORDS>, Vec<Used>>,
-    /// Bytes taken by lists of `Used`s.
-    lists: usize,
-    forgotten: u32,
+/// Maps a configuration to the smallest `Used`s tried with it. When its memory is full, what was neither
+/// added nor met again since it was half full is forgotten.
+pub struct Memo<K> {
+    young: Generation<K>,
+    old: Generation<K>,
+    /// Bytes that each of the two may take, as last told.
+    half: usize,
 }
 
-impl<const WORDS: usize> Memo<WORDS> {
-    /// With room for what an easy search of so many operations tries.
-    pub fn new(operations: usize) -> Self {
-        let room = operations.min(ROOM);
-        let tried = FxHashMap::with_capacity_and_hasher(room, FxBuildHasher);
-        Memo { tried, lists: 0, forgotten: 0 }
+/// Configurations that were remembered at about the same time.
+struct Generation<K> {
+    /// `NOTHING` or the number of a list.
+    tried: FxHashMap<K, u32>,
+    lists: Vec<Vec<Used>>,
+    /// Bytes taken by lists, at least.
+    bytes: usize,
+}
+
+/// Stands for the list that holds but the empty `Used`, which is the common case.
+const NOTHING: u32 = u32::MAX;
+
+impl<K: Place> Memo<K> {
+    pub fn new() -> Self {
+        Memo { young: Generation::new(), old: Generation::new(), half: LEAST / 2 }
     }
 
-    /// Remembers a configuration, within so many bytes. No choice before `oldest_choice` is open any more.
+    pub fn is_empty(&self) -> bool {
+        self.young.tried.is_empty() && self.old.tried.is_empty()
+    }
+
+    /// Whether the configuration, or one from which more was possible, has been tried.
+    pub fn knows(&mut self, key: &K, used: &Used) -> bool {
+        if self.young.knows(key, used) {
+            return true;
+        }
+        let met = self.old.knows(key, used);
+        if met && !self.young.is_full(self.half) {
+            self.old.list(key).iter().for_each(|used| self.young.add(*key, used));
+        }
+        met
+    }
+
+    /// Adds a configuration that is not known, within so many bytes. No choice before `oldest_choice` is
+    /// open any more. False if there is no room to speak of.
+    pub fn add(&mut self, key: K, used: &Used, oldest_choice: u32, memory: usize) -> bool {
+        if memory < LEAST {
+            return false;
+        }
+        self.half = memory / 2;
+        if self.young.is_full(self.half) {
+            self.young.forget_before(oldest_choice);
+            if self.young.bytes() > self.half / 2 {
+                self.old = std::mem::replace(&mut self.young, Generation::new());
+            }
+        }
+        self.young.add(key, used);
+        true
+    }
+
+    /// Adds a configuration if it is not known.
     pub fn remember(
         &mut self,
-        key: Key<WORDS>,
+        key: K,
         used: &Used,
         oldest_choice: u32,
         memory: usize,
     ) -> Remembered {
-        if let Some(tried) = self.tried.get_mut(&key) {
-            if tried.is_empty() || tried.iter().any(|other| other.is_within(used)) {
-                return Remembered::Before;
-            }
-            tried.retain(|other| !used.is_within(other));
-            self.lists += size(used);
-            if used.0.is_empty() {
-                tried.clear();
-            } else {
-                tried.push(used.clone());
-            }
+        if self.knows(&key, used) {
+            Remembered::Before
+        } else if self.add(key, used, oldest_choice, memory) {
+            Remembered::New
         } else {
-            let list = if used.0.is_empty() { Vec::new() } else { vec![used.clone()] };
-            self.lists += list.iter().map(size).sum::<usize>();
-            self.tried.insert(key, list);
+            Remembered::Full
         }
-        if self.bytes() > memory && !self.make_room(oldest_choice, memory) {
-            return Remembered::Full;
-        }
-        Remembered::New
-    }
-
-    /// An upper estimate: lists that shrank are still counted.
-    fn bytes(&self) -> usize {
-        self.tried.capacity() * size_of::<(Key<WORDS>, Vec<Used>)>() + self.lists
-    }
-
-    fn make_room(&mut self, oldest_choice: u32, memory: usize) -> bool {
-        self.tried.retain(|key, _| key.position >= oldest_choice);
-        self.tried.shrink_to_fit();
-        self.lists = self.tried.values().flatten().map(size).sum();
-        if self.bytes() <= memory / 2 {
-            return true;
-        }
-        self.forgotten += 1;
-        self.tried = FxHashMap::default();
-        self.lists = 0;
-        self.forgotten <= FORGETTING_LIMIT
     }
 }
 
+impl<K: Place> Generation<K> {
+    fn new() -> Self {
+        Generation { tried: FxHashMap::default(), lists: Vec::new(), bytes: 0 }
+    }
+
+    fn knows(&self, key: &K, used: &Used) -> bool {
+        match self.tried.get(key) {
+            None => false,
+            Some(&NOTHING) => true,
+            Some(list) => self.lists[*list as usize].iter().any(|other| other.is_within(used)),
+        }
+    }
+
+    fn add(&mut self, key: K, used: &Used) {
+        let place = self.tried.entry(key);
+        if used.0.is_empty() {
+            place.insert_entry(NOTHING);
+            return;
+        }
+        self.bytes += size(used);
+        let next = self.lists.len() as u32;
+        let list = *place.or_insert(next);
+        if list == next {
+            self.lists.push(vec![used.clone()]);
+        } else {
+            let list = &mut self.lists[list as usize];
+            list.retain(|other| !used.is_within(other));
+            list.push(used.clone());
+        }
+    }
+
+    /// The list of a configuration that is known.
+    fn list(&self, key: &K) -> Vec<Used> {
+        let list = self.tried.get(key).filter(|list| **list != NOTHING);
+        list.map_or(vec![Used::default()], |list| self.lists[*list as usize].clone())
+    }
+
+    /// Whether it takes so many bytes, or would with one more.
+    fn is_full(&self, memory: usize) -> bool {
+        let grown = if self.tried.len() == self.tried.capacity() { self.table() } else { 0 };
+        self.bytes() + grown > memory
+    }
+
+    /// An upper estimate: what was replaced in a list is still counted.
+    fn bytes(&self) -> usize {
+        self.table() + self.bytes
+    }
+
+    /// Bytes of the table, of which an eighth stays free.
+    fn table(&self) -> usize {
+        self.tried.capacity() * 8 / 7 * (size_of::<(K, u32)>() + 1)
+    }
+
+    fn forget_before(&mut self, position: u32) {
+        let mut kept = Generation::new();
+        for (key, list) in self.tried.iter().filter(|(key, _)| key.position() >= position) {
+            match *list {
+                NOTHING => kept.add(*key, &Used::default()),
+                list => self.lists[list as usize].iter().for_each(|used| kept.add(*key, used)),
+            }
+        }
+        *self = kept;
+    }
+}
+
+/// Bytes of an entry of a list, with what the list and the allocator need.
 fn size(used: &Used) -> usize {
-    size_of::<Used>() + used.0.len() * size_of::<(u32, u32)>()
+    2 * size_of::<Used>() + 32 + used.0.len() * size_of::<(u32, u32)>()
 }
 
 #[cfg(test)]
@@ -145,7 +238,7 @@ mod tests {
 
     #[test]
     fn less_used_dominates_more_used() {
-        let mut memo = Memo::new(10);
+        let mut memo = Memo::new();
         let mut remember = |counts: &[(u32, u32)]| memo.remember(key(1), &used(counts), 0, 1 << 20);
         assert_eq!(remember(&[(1, 1), (3, 2)]), Remembered::New);
         assert_eq!(remember(&[(1, 1), (3, 2)]), Remembered::Before);
@@ -168,18 +261,35 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_by_forgetting_and_then_by_giving_up() {
-        let mut memo: Memo<1> = Memo::new(10);
-        // Old configurations are forgotten for free.
-        for position in 0..100_000 {
-            assert_eq!(
-                memo.remember(key(position), &used(&[]), position, 1 << 14),
-                Remembered::New
-            );
-            assert!(memo.bytes() <= 1 << 14);
+    fn what_is_met_again_outlives_what_is_not_and_memory_is_bounded() {
+        let memory = 1 << 14;
+        for counts in [&[][..], &[(1, 1), (2, 7)]] {
+            let mut memo: Memo<Key<1>> = Memo::new();
+            let mut remember = |place| memo.remember(key(place), &used(counts), 0, memory);
+            assert_eq!(remember(0), Remembered::New);
+            for place in 1..100_000 {
+                assert_eq!(remember(place), Remembered::New);
+                assert_eq!(remember(0), Remembered::Before);
+            }
+            assert_eq!(remember(1), Remembered::New);
+            assert!(memo.young.bytes() + memo.old.bytes() <= memory);
         }
-        let gave_up =
-            (0..100_000).any(|p| memo.remember(key(p), &used(&[]), 0, 1 << 14) == Remembered::Full);
-        assert!(gave_up);
+    }
+
+    #[test]
+    fn what_cannot_be_met_again_is_forgotten_first() {
+        let mut memo: Memo<Key<1>> = Memo::new();
+        let mut remember = |place, oldest| memo.remember(key(place), &used(&[]), oldest, 1 << 14);
+        assert_eq!(remember(100_000, 0), Remembered::New);
+        for place in 0..100_000 {
+            assert_eq!(remember(place, place), Remembered::New);
+        }
+        assert_eq!(remember(100_000, 100_000), Remembered::Before);
+    }
+
+    #[test]
+    fn without_room_nothing_is_remembered() {
+        let mut memo: Memo<Key<1>> = Memo::new();
+        assert_eq!(memo.remember(key(1), &used(&[]), 0, 100), Remembered::Full);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checker::phases::{Mark, Phases};
-use crate::checker::{Anomaly, Budget, Checker, Finding, Verdict};
+use crate::checker::{Anomaly, Budget, Checker, Finding, Shows, Verdict};
 use crate::cluster::{NodeState, Role, View};
 use crate::generator::Crew;
 use crate::history::History;
@@ -32,6 +32,10 @@ struct Seen {
 impl Checker for Recovery {
     fn name(&self) -> &'static str {
         "recovery"
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {

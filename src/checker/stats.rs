@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use changes::WantedChanges;
 
 use crate::checker::phases::Phases;
-use crate::checker::{Budget, Checker, Finding, Verdict};
+use crate::checker::{Budget, Checker, Finding, Shows, Verdict};
 use crate::generator::Crew;
 use crate::history::History;
 use crate::name::Name;
@@ -50,6 +50,10 @@ pub struct Stats {
 impl Checker for Stats {
     fn name(&self) -> &'static str {
         "stats"
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, history: &History, _budget: &Budget) -> Finding {

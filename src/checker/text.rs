@@ -1,7 +1,7 @@
 //! Compact histories for tests, an event a line: `TIME PROCESS[@NODE] KIND F VALUE [key=K]
 //! [error=E] [slot=S] [via=NODE:SAID,...]`.
 //!
-//! `12.5 3@zookeeper1 ok read 17`; values are `nil`, `17`, `17>18` for a compare-and-set, or JSON
+//! `12.5 3@zookeeper1 ok read 17`; values are `nil`, `true`, `17`, `17>18` for a compare-and-set, or JSON
 //! without spaces. `via=kvrocks1:MOVED@800,kvrocks3:ok` is a route: who was asked, what it said, and
 //! after how many microseconds. What the nemesis records has lines of its own, see [`nemesis`].
 
@@ -95,6 +95,7 @@ fn value(text: &str) -> Value {
     }
     match text.split_once('>') {
         _ if text == "nil" => Value::Nil,
+        _ if text == "true" || text == "false" => Value::Json(Box::new((text == "true").into())),
         Some((from, to)) => Value::Pair(from.parse().expect(text), to.parse().expect(text)),
         None => text.parse().map_or_else(|_| Value::Json(Box::new(text.into())), Value::Int),
     }

@@ -12,6 +12,8 @@ mod judgement;
 mod list_append;
 mod rw_register;
 mod table;
+#[cfg(test)]
+mod tests;
 mod weak;
 
 pub use consistency::canonical_model;

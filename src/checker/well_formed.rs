@@ -29,13 +29,48 @@ struct Open {
 #[derive(Default)]
 pub struct Form {
     open: FxHashMap<u32, Open>,
+    overlaps: Overlaps,
     previous: Option<u64>,
+    /// An index did not grow.
+    is_astray: bool,
     events: u64,
     invocations: u64,
     completions: u64,
     /// Completions before any invocation: flaws only if one comes.
     orphans: Flaws,
     flaws: Flaws,
+}
+
+/// How many operations are under way of each process that ever had more than one.
+#[derive(Default)]
+struct Overlaps {
+    running: FxHashMap<u32, u32>,
+    /// More was completed than invoked.
+    is_unmatched: bool,
+}
+
+impl Overlaps {
+    fn invoke(&mut self, process: u32, is_busy: bool) {
+        if let Some(running) = self.running.get_mut(&process) {
+            *running += 1;
+        } else if is_busy {
+            self.running.insert(process, 2);
+        }
+    }
+
+    fn complete(&mut self, process: u32) {
+        if let Some(running) = self.running.get_mut(&process) {
+            match running.checked_sub(1) {
+                Some(rest) => *running = rest,
+                None => self.is_unmatched = true,
+            }
+        }
+    }
+
+    fn are_all_over(&self) -> bool {
+        let mut running = self.running.values();
+        !self.running.is_empty() && !self.is_unmatched && running.all(|running| *running == 0)
+    }
 }
 
 /// The first flaws, and how many there are.
@@ -62,6 +97,7 @@ impl Form {
         if self.previous.is_some_and(|previous| previous >= index) {
             let what = || "its index does not come after the one before it".to_owned();
             self.flaws.push(index, what);
+            self.is_astray = true;
         }
         self.previous = Some(index);
         let Process::Client(process) = event.process else { return };
@@ -74,7 +110,9 @@ impl Form {
     fn invoke(&mut self, process: u32, event: &Event) {
         self.invocations += 1;
         let open = Open { f: event.f, key: event.key.clone(), index: event.index };
-        if let Some(busy) = self.open.insert(process, open) {
+        let busy = self.open.insert(process, open);
+        self.overlaps.invoke(process, busy.is_some());
+        if let Some(busy) = busy {
             let (f, began) = (busy.f, busy.index);
             let what =
                 || format!("process {process} invokes while its {f} of event {began} is open");
@@ -84,6 +122,7 @@ impl Form {
 
     fn complete(&mut self, process: u32, event: &Event) {
         self.completions += 1;
+        self.overlaps.complete(process);
         if let Some(open) = self.open.remove(&process) {
             if let Some(what) = mismatch(&open, event) {
                 self.flaws.push(event.index, || what);
@@ -112,6 +151,15 @@ impl Form {
     /// Whether all events so far stand where they can stand.
     pub fn is_sound(&self) -> bool {
         self.flaws.all == 0 && (self.orphans.all == 0 || self.invocations == 0)
+    }
+
+    /// Whether all that is wrong is that processes had several operations under way: then nobody knows
+    /// which completion is whose, but each operation has one, so the completions tell all that happened.
+    pub fn has_every_completion(&self) -> bool {
+        self.overlaps.are_all_over()
+            && self.open.is_empty()
+            && self.invocations == self.completions
+            && !self.is_astray
     }
 
     pub fn finding(&self) -> Finding {
@@ -203,6 +251,35 @@ mod tests {
                 "unknown: the history is damaged or edited, so nothing is judged: event 1: process 0 invokes while its write of event 0 is open; event 2: process 1 completes (ok read) what it never invoked; event 3: process 0 invoked write and completes read; event 5: process 0 completes read on another key"
             ],
         );
+    }
+
+    #[test]
+    fn of_operations_that_overlap_the_completions_may_tell_all() {
+        let overlapping = "
+            0.1 0@n1 invoke write 1
+            0.2 0@n1 invoke write 2
+            0.3 0@n1 ok write 1
+            0.4 0@n1 ok write 2
+        ";
+        let has_every_completion = |text: &str| form(&history(text)).has_every_completion();
+        assert!(has_every_completion(overlapping));
+        assert!(!form(&history(overlapping)).is_sound());
+        for worse in [
+            "0.5 1@n1 invoke read nil",
+            "0.5 1@n1 ok read 1",
+            "0.5 0@n1 ok read 1
+             0.6 0@n1 invoke read nil",
+            "0.5 0@n1 invoke write 3
+             0.6 0@n1 invoke write 4
+             0.7 0@n1 ok write 3",
+        ] {
+            assert!(!has_every_completion(&format!("{overlapping} {worse}")), "{worse}");
+        }
+        assert!(!has_every_completion("0.1 0@n1 invoke write 1"));
+        let again = history(overlapping).events()[3].clone();
+        let mut repeated = history(overlapping);
+        repeated.push(again);
+        assert!(!form(&repeated).has_every_completion());
     }
 
     #[test]

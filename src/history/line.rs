@@ -126,9 +126,10 @@ mod tests {
             (r#"{"type":"okay","process":1,"f":"read"}"#, "found \"okay\""),
             (
                 r#"{"type":"ok","f":"read"}"#,
-                "field `process`: expected a number or \"nemesis\", found nothing",
+                "field `process`: expected a number, a name or \"nemesis\", found nothing",
             ),
             (r#"{"type":"ok","process":-1,"f":"read"}"#, "field `process`"),
+            (r#"{"type":"ok","process":[1],"f":"read"}"#, "expected a number, a name or"),
             (
                 r#"{"type":"ok","process":1}"#,
                 "field `f`: expected the operation's name, found nothing",

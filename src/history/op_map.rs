@@ -48,6 +48,9 @@ impl Dialect {
     }
 }
 
+/// The process that injects faults.
+const NEMESIS: &str = "nemesis";
+
 /// The fields that count, where they are there and not nil.
 #[derive(Clone, Copy, Default)]
 struct Fields<'a> {
@@ -113,7 +116,7 @@ pub fn event<'a>(
         index: whole("index", fields.index, "a number of 0 or more")?.unwrap_or(position),
         time: whole("time", fields.time, "a whole number of nanoseconds, 0 or more")?.unwrap_or(0),
         kind: kind(fields.kind)?,
-        process: process(fields.process, dialect)?,
+        process: process(fields.process, dialect, names)?,
         node: node(fields.node, dialect)?.map(|node| names.get(node)),
         f: names.get(f(fields.f, dialect)?),
         key: key(fields.key, dialect)?,
@@ -193,23 +196,36 @@ fn kind(found: Option<Cursor>) -> Result<Kind, LineError> {
     }
 }
 
-fn process(found: Option<Cursor>, dialect: Dialect) -> Result<Process, LineError> {
+fn process(
+    found: Option<Cursor>,
+    dialect: Dialect,
+    names: &mut Names,
+) -> Result<Process, LineError> {
     let Some(cursor) = found else {
         return match dialect.no_process {
             true => Ok(Process::Client(0)),
-            false => Err(wrong("process", "a number or \"nemesis\"", None)),
+            false => Err(wrong("process", "a number, a name or \"nemesis\"", None)),
         };
     };
-    if cursor.as_str() == Some("nemesis") {
-        return Ok(Process::Nemesis);
-    }
-    let expected = "a number from 0 to 4294967295 or \"nemesis\"";
-    let id = match cursor.node() {
-        Node::Int(id) => u32::try_from(id).ok(),
-        Node::Float(id) if is_exact(id) => u32::try_from(id as u64).ok(),
-        _ => return Err(wrong("process", "a number or \"nemesis\"", found)),
+    let number = match (cursor.as_str(), cursor.node()) {
+        (Some(NEMESIS), _) => return Ok(Process::Nemesis),
+        (Some(name), _) => {
+            let number = names.process(name);
+            let expected = "a number, as other processes here have, or \"nemesis\"";
+            return number.map(Process::Client).ok_or_else(|| wrong("process", expected, found));
+        }
+        (None, Node::Int(id)) => u32::try_from(id).ok(),
+        (None, Node::Float(id)) if is_exact(id) => u32::try_from(id as u64).ok(),
+        _ => return Err(wrong("process", "a number, a name or \"nemesis\"", found)),
     };
-    id.map(Process::Client).ok_or_else(|| wrong("process", expected, found))
+    let expected = match names.number_processes() {
+        true => "a number from 0 to 4294967295 or \"nemesis\"",
+        false => "a name, as other processes here have, or \"nemesis\"",
+    };
+    match number.filter(|_| names.number_processes()) {
+        Some(id) => Ok(Process::Client(id)),
+        None => Err(wrong("process", expected, found)),
+    }
 }
 
 fn f<'a>(found: Option<Cursor<'a>>, dialect: Dialect) -> Result<&'a str, LineError> {

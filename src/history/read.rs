@@ -5,12 +5,14 @@ mod collect;
 mod lines;
 mod maps;
 mod output;
+mod passed_over;
 mod sessions;
 
 use std::io::Read;
 use std::ops::ControlFlow;
 
 pub use collect::{Recording, read, read_with};
+pub use passed_over::PassedOver;
 
 use super::datum::Datum;
 use super::edn::Keys;
@@ -61,6 +63,8 @@ pub struct Summary {
     pub format: Format,
     /// How many events there were.
     pub events: u64,
+    /// What stands between the operations and is none.
+    pub passed_over: PassedOver,
     /// The end that a crash left unfinished, or that could not be read.
     pub damage: Option<Damage>,
     /// What no run records, the first of each history. In a history of ours each is the mark of an edit;
@@ -73,6 +77,8 @@ pub struct Summary {
     pub real_time: bool,
     /// Events say which process they are of. Otherwise they all bear process 0, whosever they are.
     pub has_processes: bool,
+    /// The names that processes have where they have no numbers; each is counted by its position here.
+    pub processes: Vec<String>,
 }
 
 /// Takes in an event, whose value is apart from it, and says whether to go on.
@@ -222,6 +228,9 @@ fn sniff(text: &str) -> Result<Format, &'static str> {
         None => Err("nothing but blanks"),
         Some('{') if is_json_map(text) => Ok(Format::JsonLines),
         Some('[') if is_json_map(text[1..].trim_start()) => Ok(Format::Json),
+        // A log in colours, or one that begins with times or threads.
+        Some('\x1b') if text.starts_with("\x1b[") => Ok(Format::Text),
+        Some('[') if text[1..].starts_with(char::is_alphanumeric) => Ok(Format::Text),
         Some('{' | '[' | '(' | ';' | '#') => Ok(Format::Edn),
         Some(c) if c.is_control() => Err("binary data"),
         Some('r' | 'w') if text[1..].trim_start().starts_with('(') => Ok(Format::Plume),

@@ -1,6 +1,7 @@
 //! Jepsen's `history.txt`: tab-separated process, type, f, value and error, one event a line.
 //!
-//! Read too, also with the prefix of a log line, as in `INFO  jepsen.util - 3 :ok :read nil`.
+//! Read too, also with the prefix of a log line, as in `INFO  jepsen.util - 3 :ok :read nil`, and with names
+//! for processes.
 
 use std::io::Write;
 
@@ -53,8 +54,9 @@ fn one_line(text: &str) -> String {
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Its op map is on the tape. `logged` tells that it has the prefix of a log line.
-    Operation { logged: bool },
+    /// Its op map is on the tape. `logged` tells that it has the prefix of a log line, `has_more` that
+    /// there is text behind its value.
+    Operation { logged: bool, has_more: bool },
     /// About something else.
     Other { logged: bool },
 }
@@ -72,53 +74,62 @@ impl Line {
 /// Puts the op map of a line on the tape, if it has one.
 pub(super) fn parse_text(line: &str, tape: &mut Tape) -> Result<Line, Fault> {
     tape.clear();
-    let start = columns_at(line);
-    let logged = start > 0 || is_logged(line);
+    let Some(start) = columns_at(line) else {
+        return Ok(Line::Other { logged: is_logged(line) || line.trim().is_empty() });
+    };
     let columns = &line[start..];
     let columns = columns.split_once(REMARK).map_or(columns, |(columns, _)| columns);
-    if !is_operation(columns) {
-        let is_blank = line.trim().is_empty();
-        return Ok(if is_blank { Line::Other { logged: true } } else { Line::Other { logged } });
-    }
     match op_map(columns, tape) {
-        Ok(()) => Ok(Line::Operation { logged }),
+        Ok(has_more) => Ok(Line::Operation { logged: start > 0 || is_logged(line), has_more }),
         Err(fault) => Err(Fault { at: fault.at + start, ..fault }),
     }
 }
 
-/// Where the columns begin: behind the prefix of a log line, as in `INFO  jepsen.util - 3 :ok ...` or
+/// Where the columns begin: at the line's begin or behind the prefix of a log line, whatever that is, as in
+/// `INFO  jepsen.util - 3 :ok ...`, `INFO [...] jepsen worker 3 - jepsen.util 3 :ok ...` or
 /// `... INFO [jepsen worker 3] jepsen.util: 3 :ok ...`.
-fn columns_at(line: &str) -> usize {
-    if is_operation(line) {
-        return 0;
+fn columns_at(line: &str) -> Option<usize> {
+    let mut words = line.split_whitespace().peekable();
+    let mut is_first = true;
+    while let Some(word) = words.next() {
+        if words.peek().is_some_and(|next| is_type(next)) {
+            let f = words.clone().nth(1);
+            let start = word.as_ptr() as usize - line.as_ptr() as usize;
+            let has_tab = line[start + word.len()..].starts_with('\t');
+            let is_named = f.is_some_and(|f| f.starts_with([':', '"']));
+            let is_operation = match is_number_or_nemesis(word) {
+                true => is_first || is_named,
+                // A word before these may be anything, unless it begins the line, or is a column.
+                false => is_named && (is_first || has_tab),
+            };
+            if is_operation {
+                return Some(start);
+            }
+        }
+        is_first = false;
     }
-    let behind = |mark: &str| line.find(mark).map(|at| at + mark.len());
-    [" - ", "jepsen.util: ", "jepsen.core: "].iter().find_map(|mark| behind(mark)).unwrap_or(0)
+    None
 }
 
 fn is_logged(line: &str) -> bool {
     line.split_whitespace().take(4).any(|word| matches!(word, "INFO" | "WARN" | "ERROR" | "DEBUG"))
 }
 
-fn is_operation(columns: &str) -> bool {
-    let mut words = columns.split_whitespace();
-    words.next().is_some_and(is_process) && words.next().is_some_and(is_type)
-}
-
-fn is_process(word: &str) -> bool {
-    word == ":nemesis" || (!word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+fn is_number_or_nemesis(word: &str) -> bool {
+    word.trim_start_matches(':') == "nemesis" || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_type(word: &str) -> bool {
     matches!(word, ":invoke" | ":ok" | ":fail" | ":info")
 }
 
-/// The columns as a map.
-fn op_map(columns: &str, tape: &mut Tape) -> Result<(), Fault> {
+/// The columns as a map. Tells whether there is text beside them, which may go on in the next lines.
+fn op_map(columns: &str, tape: &mut Tape) -> Result<bool, Fault> {
     let map = tape.open();
-    let mut at = 0;
+    tape.push_text("process");
+    let mut at = process(columns, tape)?;
     let mut is_completion = false;
-    for field in ["process", "type", "f"] {
+    for field in ["type", "f"] {
         tape.push_text(field);
         let begun = at;
         at = parse(columns, at, tape)?;
@@ -129,17 +140,41 @@ fn op_map(columns: &str, tape: &mut Tape) -> Result<(), Fault> {
     let is_error = is_completion && columns[at..].trim_start().starts_with(':');
     tape.push_text(if is_error { "error" } else { "value" });
     at = parse(columns, at, tape)?;
-    let error = tape.end();
-    let has_error = !is_error && !columns[at..].trim().is_empty() && {
-        tape.push_text("error");
-        // More than one column beside the value are names and values that others add.
-        columns[parse(columns, at, tape)?..].trim().is_empty()
-    };
-    if !has_error {
-        tape.cut(error);
-    }
+    let more = columns[at..].trim();
+    let has_error = !is_error && push_error(more, tape);
     tape.close_map(map, if has_error { 5 } else { 4 });
-    Ok(())
+    Ok(!more.is_empty())
+}
+
+/// A number, or a name, which may have characters that are of no EDN. Gives the place after it.
+fn process(columns: &str, tape: &mut Tape) -> Result<usize, Fault> {
+    let end = columns.find(char::is_whitespace).unwrap_or(columns.len());
+    let word = &columns[..end];
+    if word.starts_with('"') || word.bytes().all(|byte| byte.is_ascii_digit()) {
+        return parse(columns, 0, tape);
+    }
+    tape.push_text(word.strip_prefix(':').unwrap_or(word));
+    Ok(end)
+}
+
+/// What stands behind the value as the operation's error: a value of EDN, or else text as it is. Names
+/// with values, `:hint 7`, are what others add.
+fn push_error(more: &str, tape: &mut Tape) -> bool {
+    if more.is_empty() {
+        return false;
+    }
+    tape.push_text("error");
+    let error = tape.end();
+    if parse(more, 0, tape).is_ok_and(|end| more[end..].trim().is_empty()) {
+        return true;
+    }
+    tape.cut(error);
+    if more.starts_with(':') {
+        tape.cut(error - 1);
+        return false;
+    }
+    tape.push_text(more);
+    true
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ const SHORTEST_IDLE: Duration = Duration::from_millis(500);
 pub struct Background {
     events: Option<Sender<Event>>,
     seen: Arc<OnceLock<Violation>>,
+    full: Arc<AtomicBool>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -26,11 +27,12 @@ impl Background {
     /// Starts the thread. `watch` is made on it, as checkers stay where they are made.
     pub fn start(watch: impl FnOnce() -> Watch + Send + 'static) -> std::io::Result<Background> {
         let (events, coming) = channel();
-        let (seen, over) = (Arc::new(OnceLock::new()), Arc::new(AtomicBool::new(false)));
-        let (found, is_over) = (seen.clone(), over.clone());
-        let work = move || follow(watch(), &coming, &found, &is_over);
+        let (seen, full) = (Arc::new(OnceLock::new()), Arc::new(AtomicBool::new(false)));
+        let over = Arc::new(AtomicBool::new(false));
+        let (found, is_full, is_over) = (seen.clone(), full.clone(), over.clone());
+        let work = move || follow(watch(), &coming, &found, &is_full, &is_over);
         let thread = std::thread::Builder::new().name("watch".into()).spawn(work)?;
-        Ok(Background { events: Some(events), seen, over, thread: Some(thread) })
+        Ok(Background { events: Some(events), seen, full, over, thread: Some(thread) })
     }
 
     pub fn observe(&mut self, event: &Event) {
@@ -43,6 +45,11 @@ impl Background {
     /// The first violation, once it has been seen.
     pub fn seen(&self) -> Option<&Violation> {
         self.seen.get()
+    }
+
+    /// As [`Watch::is_full`].
+    pub fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 }
 
@@ -60,6 +67,7 @@ fn follow(
     mut watch: Watch,
     coming: &Receiver<Event>,
     found: &OnceLock<Violation>,
+    full: &AtomicBool,
     over: &AtomicBool,
 ) {
     let is_over = || over.load(Ordering::Relaxed);
@@ -68,7 +76,11 @@ fn follow(
     loop {
         let wait = idle_until.saturating_duration_since(Instant::now());
         let violation = match coming.recv_timeout(wait) {
-            Ok(event) => watch.observe(&event),
+            Ok(event) => {
+                let violation = watch.observe(&event);
+                full.store(watch.is_full(), Ordering::Relaxed);
+                violation
+            }
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {
                 let began = Instant::now();

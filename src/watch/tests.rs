@@ -1,5 +1,8 @@
 //! A watch sees what a check of so much history would, at once or at the next look.
 
+mod models;
+mod worlds;
+
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -14,8 +17,8 @@ impl Checker for Naming {
         "naming"
     }
 
-    fn streams(&self) -> bool {
-        true
+    fn shows(&self) -> Shows {
+        Shows::AtOnce
     }
 
     fn observe(&mut self, event: &Event) -> Option<Anomaly> {
@@ -122,6 +125,20 @@ fn a_long_history_is_looked_at_now_and_then() {
     assert_eq!(give(&stale), None);
     let seen = (1..2 * FEWEST_BETWEEN_LOOKS).find(|_| give(&pair).is_some());
     assert_eq!(seen, Some(FEWEST_BETWEEN_LOOKS / 2 - 1));
+}
+
+#[test]
+fn a_history_is_kept_only_for_whom_it_is_needed_and_as_long_as_it_fits() {
+    let mut at_once = Watch::new(vec![Box::new(Naming("poke")), Box::new(Availability)], 1 << 20);
+    let mut whole = Watch::new(registers(), 2_000);
+    let pair = history("0.1 0@n1 invoke write 1\n0.2 0@n1 ok write 1");
+    for event in std::iter::repeat_n(pair.events(), 20).flatten() {
+        at_once.observe(event);
+        whole.observe(event);
+    }
+    assert_eq!((at_once.events(), at_once.bytes, at_once.is_full()), (40, 0, false));
+    assert!(whole.is_full() && whole.history.is_empty() && whole.bytes < 2_000);
+    assert_eq!(whole.look(&|| false), None);
 }
 
 #[test]

@@ -57,9 +57,6 @@ impl Answered {
             self.nodes.entry(node).or_default().add(is_answered);
         }
         if let Some(key) = &invocation.key {
-            if !self.keys.contains_key(key) {
-                self.keys.insert(key.clone(), Share::default());
-            }
             self.keys.entry(key.clone()).or_default().add(is_answered);
         }
         let names = faults.at(invocation.index);
@@ -100,7 +97,7 @@ impl Answered {
 }
 
 /// The system decided, be it that a precondition did not hold.
-fn is_answer(completion: &Event) -> bool {
+pub fn is_answer(completion: &Event) -> bool {
     match completion.kind {
         Kind::Ok => true,
         Kind::Fail => completion.error.as_ref().is_some_and(|error| error.contains("precondition")),

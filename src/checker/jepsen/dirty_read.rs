@@ -7,6 +7,7 @@
 use super::elements::Elements;
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
+use crate::checker::Shows;
 use crate::history::Datum;
 use crate::op::Kind;
 
@@ -97,6 +98,10 @@ impl Workload for DirtyRead {
             }
             _ => {}
         }
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, tally: &mut Tally) {

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::elements::Elements;
+use super::promise;
 use super::streaming::{self, Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
 use crate::checker::{Checker, ModelOptions};
@@ -27,7 +28,7 @@ pub(super) struct Epochs {
 }
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
-    let linearizable = options.consistency_models.iter().any(|model| model == "linearizable");
+    let linearizable = promise::linearizable(options)?;
     streaming::with(Epochs { linearizable, ..Epochs::default() }, options)
 }
 

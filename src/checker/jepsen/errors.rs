@@ -6,6 +6,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, at};
+use crate::checker::Shows;
 use crate::op::Kind;
 
 /// How many different errors are told apart, and how many are told.
@@ -48,6 +49,7 @@ impl Workload for Errors {
     const NAME: &'static str = "errors";
     const OPS: &'static [&'static str] = &[];
     const PAIRED: bool = false;
+    const WHOLE: bool = true;
 
     fn step(&mut self, step: &Step, tally: &mut Tally) {
         if !matches!(step.kind(), Kind::Fail | Kind::Info) {
@@ -61,6 +63,10 @@ impl Workload for Errors {
             return;
         }
         self.seen.entry(key).or_insert(Seen { count: 0, first: step.now() }).count += 1;
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, tally: &mut Tally) {

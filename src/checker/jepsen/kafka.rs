@@ -8,7 +8,7 @@
 //! surely took effect: they were acknowledged, or a message of theirs was polled. All is judged
 //! against these orders at the end, which takes about 50 bytes for each message told of.
 //!
-//! As in Jepsen, `int-send-skip` is no violation, neither is G0 unless it is asked for by its name, and
+//! As in Jepsen, `int-send-skip` and G0 are no violations unless they are asked for by their names, and
 //! with `subscribe` neither are `poll-skip` and `nonmonotonic-poll`, for assignments change at any
 //! time. A history does not say when they change, so with `subscribe` what a single operation polls out
 //! of order leaves the verdict open.
@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 use super::elements::Elements;
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, at};
+use crate::checker::Shows;
 use crate::op::Kind;
 use lag::Lag;
 use log::Logs;
@@ -181,6 +182,10 @@ impl Workload for Kafka {
             // `crash`, `debug-topic-partitions` and the like say nothing of the logs.
             _ => {}
         }
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, tally: &mut Tally) {

@@ -2,10 +2,17 @@
 //! `monotonic` of Jepsen's TiDB tests, with each process's own order.
 //!
 //! Who saw a key at one number comes before who saw it at the next higher one. An operation's answer
-//! is a number, or a map of keys to numbers; nil is none. O(n log n).
+//! is a number, or a map of keys to numbers; nil is none. Told at the answer that leaves no order.
+//!
+//! Each number of each key has an entry and an exit, and whoever saw it is in between; from the exit of a
+//! number it goes on to the entry of the next higher one. O(n log n) where answers come about in order.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::elements::Elements;
-use super::graph::{Edge, Graph};
+use super::levels::{Edge, Levels};
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
 use crate::op::Kind;
@@ -13,114 +20,153 @@ use crate::op::Kind;
 /// The tag of an edge from one operation of a process to its next.
 const PROCESS: u32 = u32::MAX;
 
+/// The tag of an edge from one number of a key to itself or to the next.
+const NUMBER: u32 = u32::MAX - 1;
+
 /// Steps of a cycle told in full.
 const STEPS: usize = 8;
+
+/// Cycles that are looked for; one more tells nobody anything new.
+const MOST: u32 = 100;
 
 /// An operation saw a key at a number.
 #[derive(Clone, Copy)]
 struct Sight {
     key: u32,
     value: i64,
-    operation: u32,
+}
+
+/// The nodes between which is who saw one number of a key.
+#[derive(Clone, Copy)]
+struct Gate {
+    entry: u32,
+    exit: u32,
 }
 
 #[derive(Clone, Default)]
 pub(super) struct Monotonic {
     keys: Elements,
-    operations: Vec<Moment>,
+    gates: FxHashMap<u32, BTreeMap<i64, Gate>>,
+    /// Of each node its operation; none of a gate's.
+    nodes: Vec<Option<Moment>>,
+    order: Levels,
     sights: Vec<Sight>,
+    /// The last node of each process.
+    last: FxHashMap<u32, u32>,
+    cycles: u32,
 }
 
 impl Monotonic {
-    fn see(&mut self, step: &Step, tally: &mut Tally) {
-        let operation = self.operations.len() as u32;
-        self.operations.push(step.now());
-        tally.count("operations", 1);
+    /// What an answer shows; nothing where it is not what was expected.
+    fn sights(&mut self, step: &Step, tally: &mut Tally) -> Vec<Sight> {
         if let Some(value) = step.value.as_i64() {
-            self.sights.push(Sight { key: u32::MAX, value, operation });
-            return;
+            return vec![Sight { key: u32::MAX, value }];
         }
+        let (index, found) = (step.event.index, step.value);
         let Some(entries) = step.value.entries() else {
-            if !step.value.is_nil() {
-                let (index, found) = (step.event.index, step.value.to_text());
+            if !found.is_nil() {
+                let found = found.to_text();
                 tally.broken(|| format!("event {index}: {found:.40}, expected {{key number ...}}"));
             }
-            return;
+            return Vec::new();
         };
+        let mut sights = Vec::new();
         for (key, value) in entries {
             let key = self.keys.number(key);
             match value.as_i64() {
-                Some(value) => self.sights.push(Sight { key, value, operation }),
+                Some(value) => sights.push(Sight { key, value }),
                 None if value.is_nil() => {}
                 None => {
-                    let (index, found) = (step.event.index, step.value.to_text());
+                    let found = found.to_text();
                     tally.broken(|| format!("event {index}: {found:.40}, expected whole numbers"));
                 }
             }
         }
+        sights
     }
 
-    /// A gate stands between who saw a number and who saw the next; its node comes after all others.
-    fn edges(&self) -> (usize, Vec<Edge>) {
-        let mut order: Vec<u32> = (0..self.sights.len() as u32).collect();
-        let of = |sight: u32| &self.sights[sight as usize];
-        order.sort_unstable_by_key(|sight| (of(*sight).key, of(*sight).value, *sight));
-        let same = |one: &u32, other: &u32| {
-            (of(*one).key, of(*one).value) == (of(*other).key, of(*other).value)
-        };
-        let mut nodes = self.operations.len();
-        let mut edges = Vec::with_capacity(2 * order.len() + self.operations.len());
-        let mut before = None;
-        for run in order.chunk_by(same) {
-            let (key, gate) = (of(run[0]).key, nodes as u32);
-            nodes += 1;
-            for tag in run.iter().copied() {
-                let operation = of(tag).operation;
-                edges.push(Edge { from: operation, to: gate, tag });
-                if let Some((_, gate)) = before.filter(|(of, _)| *of == key) {
-                    edges.push(Edge { from: gate, to: operation, tag });
-                }
-            }
-            before = Some((key, gate));
+    /// The gate of a number, between those of its neighbours.
+    fn gate(&mut self, sight: Sight) -> Gate {
+        let numbers = self.gates.entry(sight.key).or_default();
+        if let Some(gate) = numbers.get(&sight.value) {
+            return *gate;
         }
-        self.process_edges(&mut edges);
-        (nodes, edges)
-    }
-
-    fn process_edges(&self, edges: &mut Vec<Edge>) {
-        let mut last: rustc_hash::FxHashMap<u32, u32> = Default::default();
-        for (operation, moment) in (0_u32..).zip(&self.operations) {
-            if let Some(from) = last.insert(moment.process, operation) {
-                edges.push(Edge { from, to: operation, tag: PROCESS });
+        let before = numbers.range(..sight.value).next_back().map(|(_, gate)| gate.exit);
+        let after = numbers.range(sight.value..).next().map(|(_, gate)| gate.entry);
+        let entry = self.order.add_node(before);
+        let exit = self.order.add_node_far_after(entry);
+        let gate = Gate { entry, exit };
+        numbers.insert(sight.value, gate);
+        self.nodes.extend([None, None]);
+        let edges = [(before, Some(entry)), (Some(entry), Some(exit)), (Some(exit), after)];
+        for (from, to) in edges {
+            if let (Some(from), Some(to)) = (from, to) {
+                // A new gate has no way back: it closes no cycle.
+                self.order.add(Edge { from, to, tag: NUMBER });
             }
         }
+        gate
     }
 
-    fn told(&self, cycle: &[Edge]) -> Told {
-        let who = |operation: u32| {
-            let moment = self.operations[operation as usize];
-            format!("process {} at {}", moment.process, at(moment))
+    fn see(&mut self, step: &Step, tally: &mut Tally) {
+        tally.count("operations", 1);
+        let sights = self.sights(step, tally);
+        if self.cycles >= MOST {
+            return;
+        }
+        let gates: Vec<Gate> = sights.iter().map(|sight| self.gate(*sight)).collect();
+        let before = self.last.get(&step.process).copied();
+        let operation =
+            self.order.add_node(before.into_iter().chain(gates.iter().map(|g| g.entry)));
+        self.nodes.push(Some(step.now()));
+        self.last.insert(step.process, operation);
+        let after = before.map(|from| Edge { from, to: operation, tag: PROCESS });
+        let mut edges: Vec<Edge> = after.into_iter().collect();
+        for (sight, Gate { entry, exit }) in sights.iter().zip(&gates) {
+            let tag = self.sights.len() as u32;
+            self.sights.push(*sight);
+            edges.push(Edge { from: *entry, to: operation, tag });
+            edges.push(Edge { from: operation, to: *exit, tag });
+        }
+        if let Some(cycle) = edges.into_iter().find_map(|edge| self.order.add(edge)) {
+            self.cycles += 1;
+            tally.report("nonmonotonic", || self.told(cycle));
+        }
+    }
+
+    /// In words, from the earliest of its operations on.
+    fn told(&self, mut cycle: Vec<Edge>) -> Told {
+        let moment = |node: u32| self.nodes[node as usize];
+        let first = (0..cycle.len()).filter(|at| moment(cycle[*at].from).is_some());
+        let first = first.min_by_key(|at| moment(cycle[*at].from).map(|moment| moment.index));
+        cycle.rotate_left(first.unwrap_or(0));
+        let who = |node: u32| {
+            moment(node).map_or(String::new(), |m| format!("process {} at {}", m.process, at(m)))
         };
         let saw = |tag: u32| {
             let sight = &self.sights[tag as usize];
-            let key = match sight.key {
-                u32::MAX => String::new(),
-                key => format!("{} at ", self.keys.name(key)),
-            };
-            format!("{} saw {key}{}", who(sight.operation), sight.value)
+            match sight.key {
+                u32::MAX => format!("saw {}", sight.value),
+                key => format!("saw {} at {}", self.keys.name(key), sight.value),
+            }
         };
         let mut lines = Vec::new();
-        let mut proof = Vec::new();
-        for (position, edge) in cycle.iter().enumerate() {
-            let next = &cycle[(position + 1) % cycle.len()];
-            if edge.tag == PROCESS {
-                lines.push(format!("{} went on to {}", who(edge.from), who(edge.to)));
-            } else if (edge.to as usize) >= self.operations.len() {
-                lines.push(format!("{}, before {}", saw(edge.tag), saw(next.tag)));
+        let mut entered = None;
+        for edge in &cycle {
+            match (edge.tag, moment(edge.to)) {
+                (NUMBER, _) => {}
+                (PROCESS, _) => {
+                    lines.push(format!("{} went on to {}", who(edge.from), who(edge.to)))
+                }
+                (tag, None) => entered = Some(format!("{} {}", who(edge.from), saw(tag))),
+                (tag, Some(_)) => {
+                    let before = entered.take().unwrap_or_default();
+                    lines.push(format!("{before}, before {} {}", who(edge.to), saw(tag)));
+                }
             }
-            proof.extend(self.operations.get(edge.from as usize));
         }
         lines.truncate(STEPS);
+        let proof = cycle.iter().filter_map(|edge| moment(edge.from)).collect();
         Told { summary: format!("a cycle: {}", lines.join("; ")), details: Vec::new(), proof }
     }
 }
@@ -136,17 +182,15 @@ impl Workload for Monotonic {
         }
     }
 
-    fn finish(&mut self, tally: &mut Tally) {
-        let (nodes, edges) = self.edges();
-        for cycle in Graph::new(nodes, edges).cycles() {
-            tally.report("nonmonotonic", || self.told(&cycle));
-        }
-    }
+    fn finish(&mut self, _tally: &mut Tally) {}
 
     fn bytes(&self) -> usize {
+        let gates: usize = self.gates.values().map(BTreeMap::len).sum();
         self.keys.bytes()
-            + self.operations.capacity() * size_of::<Moment>()
-            // The edges are made at the end.
-            + self.sights.capacity() * (size_of::<Sight>() + 2 * size_of::<Edge>())
+            + self.order.bytes()
+            + gates * 2 * size_of::<(i64, Gate)>()
+            + self.nodes.capacity() * size_of::<Option<Moment>>()
+            + self.sights.capacity() * size_of::<Sight>()
+            + self.last.capacity() * 9
     }
 }

@@ -1,125 +1,130 @@
-//! Progress after the last fault: every process that asks for something gets an `ok` within a time.
+//! Progress: while no fault is in force, every process that asks for something gets an answer in time.
 //!
-//! The clock starts with the last change by the nemesis, or with the process's first operation after
-//! it, and stops with the process's first `ok`. A process that ends (by `info`) within the time is not
-//! judged. With `--consistency progress-within:5000` no process may wait longer than 5000 ms;
-//! without, the figures are told. Nothing is final before the end: another fault may come.
+//! A process waits from its first invocation since its last answer, or from the last change by the nemesis
+//! if that is later, until it is answered; who asks for nothing as long as the bound has given up. One that
+//! ends by `info` leaves its wait to the clients of its node, until one of these is answered. With `--consistency progress-within:5000` no wait may be longer
+//! than 5000 ms; without, the figures of the first answers after the last change are told.
+//!
+//! Our own records tell when faults are in force: then no wait counts, and a wait that is too long is told
+//! as soon as time shows it. Of other nemeses nobody knows which of their events heal: so only what comes
+//! after the last one counts, and is told at the end. Memory: the processes at work.
 
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+mod calm;
+mod waits;
 
-use super::streaming::Moment;
+use super::promise;
+use super::streaming::{self, Moment};
 use super::tally::{Tally, Told, at};
+use crate::checker::availability::is_answer;
 use crate::checker::moment::seconds;
-use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions};
+use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions, Shows};
 use crate::history::{Datum, History};
-use crate::nemesis::{FaultRecord, Phase};
-use crate::op::{Event, Kind, MILLISECOND, Nanos, Process};
+use crate::op::{Event, Kind, Nanos, Process};
+use calm::{Calm, Change};
+use waits::{Overdue, Waits, Who};
 
 /// The consistency model's name, up to its bound in milliseconds.
 const WITHIN: &str = "progress-within:";
 
-/// A process since the last fault.
-#[derive(Clone, Copy)]
-struct Waiting {
-    since: Moment,
-    /// Its first `ok`, or the `info` by which it ended.
-    until: Option<(Moment, Kind)>,
-}
+/// Waits that are remembered until it is known whether they count.
+const HELD: usize = 20;
 
 pub(super) struct Progress {
     bound: Nanos,
+    calm: Calm,
     /// The last event of the nemesis.
     healed: Option<Moment>,
-    waiting: IndexMap<u32, Waiting, FxBuildHasher>,
-    /// Of each process, whether an operation of it is open.
-    open: IndexMap<u32, u64, FxBuildHasher>,
+    waits: Waits,
+    /// Waits that were too long, if nothing changes any more; and how many more there were.
+    held: Vec<Overdue>,
+    more: u64,
     last: Nanos,
     tally: Tally,
 }
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
-    let mut bounds =
-        options.consistency_models.iter().filter_map(|model| model.strip_prefix(WITHIN));
-    let bound = match bounds.next_back() {
-        None => Nanos::MAX,
-        Some(text) => {
-            let milliseconds: Nanos = text.parse().map_err(|_| {
-                format!("consistency: expected {WITHIN}MILLISECONDS, found `{WITHIN}{text}`")
-            })?;
-            milliseconds.saturating_mul(MILLISECOND)
-        }
-    };
+    streaming::known_anomalies(options)?;
+    let bound = promise::bound(options, WITHIN)?;
     Ok(vec![Box::new(Progress {
         bound,
+        calm: Calm::default(),
         healed: None,
-        waiting: IndexMap::default(),
-        open: IndexMap::default(),
+        waits: Waits::new(bound),
+        held: Vec::new(),
+        more: 0,
         last: 0,
         tally: Tally::new(&options.anomalies),
     })])
-}
-
-/// Of our own records, looking on is no change, nor a phase but that of healing.
-fn changes_something(event: &Event) -> bool {
-    match FaultRecord::of(event) {
-        Some(FaultRecord::View { .. }) => false,
-        Some(FaultRecord::Phase { phase }) => phase == Phase::Heal,
-        _ => true,
-    }
 }
 
 impl Progress {
     /// A fault came or went: whoever waits, waits from now on.
     fn reset(&mut self, event: &Event) {
         let Event { index, time, .. } = *event;
-        self.healed = Some(Moment { index, operation: index, time, process: 0 });
-        self.waiting.clear();
-        for (process, operation) in &self.open {
-            let since = Moment { index, operation: *operation, time, process: *process };
-            self.waiting.insert(*process, Waiting { since, until: None });
+        let now = Moment { index, operation: index, time, process: 0 };
+        self.healed = Some(now);
+        self.held.clear();
+        self.more = 0;
+        self.waits.reset(now);
+    }
+
+    /// Time goes on to this moment, and nothing was answered meanwhile.
+    fn pass(&mut self, time: Nanos) {
+        self.last = self.last.max(time);
+        if self.calm.is_disturbed() {
+            return;
         }
+        for overdue in self.waits.overdue(self.last) {
+            if self.calm.is_certain() {
+                self.report(&overdue);
+            } else if self.held.len() < HELD {
+                self.held.push(overdue);
+            } else {
+                self.more += 1;
+            }
+        }
+    }
+
+    fn report(&mut self, overdue: &Overdue) {
+        let Overdue { who, since, seen } = *overdue;
+        let (bound, limit) = (self.bound, seconds(self.bound));
+        self.tally.report("no-progress", || Told {
+            summary: format!(
+                "{who}, waiting since {}, had no answer by {}: more than {limit}",
+                at(since),
+                seconds(seen.min(since.time.saturating_add(bound)))
+            ),
+            details: match who {
+                Who::Process(_) => Vec::new(),
+                Who::Clients(_) => vec!["their processes ended one after the other".to_owned()],
+            },
+            proof: vec![since],
+        });
     }
 
     fn take(&mut self, process: u32, event: &Event) {
-        let Event { index, time, kind, .. } = *event;
-        if kind == Kind::Invoke {
-            self.open.insert(process, index);
-            let since = Moment { index, operation: index, time, process };
-            self.waiting.entry(process).or_insert(Waiting { since, until: None });
-            return;
-        }
-        let operation = self.open.swap_remove(&process).unwrap_or(index);
-        let now = Moment { index, operation, time, process };
-        let waiting = self.waiting.entry(process).or_insert(Waiting { since: now, until: None });
-        if waiting.until.is_none() && kind != Kind::Fail {
-            waiting.until = Some((now, kind));
+        let Event { index, time, kind, node, .. } = *event;
+        let now = Moment { index, operation: index, time, process };
+        match kind {
+            Kind::Invoke => self.waits.ask(now, node),
+            Kind::Info => self.waits.end(now),
+            Kind::Ok | Kind::Fail if is_answer(event) => self.waits.answer(now),
+            Kind::Ok | Kind::Fail => drop(self.waits.complete(now)),
         }
     }
 
-    fn judge(&mut self) {
-        for (process, Waiting { since, until }) in &self.waiting {
-            let answered = until.filter(|(_, kind)| *kind == Kind::Ok).map(|(moment, _)| moment);
-            let end = until.map_or(self.last, |(moment, _)| moment.time);
-            let waited = end.saturating_sub(since.time);
-            if answered.is_some() {
-                self.tally.sample("first-ok", waited);
-            }
-            self.tally.count(if answered.is_some() { "answered" } else { "unanswered" }, 1);
-            if waited <= self.bound {
-                continue;
-            }
-            let outcome = match answered {
-                Some(ok) => format!("got its first ok at {}", at(ok)),
-                None => format!("got no ok until {}", seconds(end)),
-            };
-            let (begun, waited) = (at(*since), seconds(waited));
-            self.tally.report("no-progress", || Told {
-                summary: format!("process {process}, waiting since {begun}, {outcome}: {waited}"),
-                proof: [Some(*since), answered].into_iter().flatten().collect(),
-                ..Told::default()
-            });
+    fn told(&mut self) {
+        for overdue in std::mem::take(&mut self.held) {
+            self.report(&overdue);
         }
+        if self.more > 0 {
+            self.tally.count("further-long-waits", self.more);
+        }
+        for waited in self.waits.first_answers() {
+            self.tally.sample("first-ok", *waited);
+        }
+        self.tally.count("answered", self.waits.first_answers().len() as u64);
+        self.tally.count("unanswered", self.waits.unanswered());
     }
 }
 
@@ -132,14 +137,21 @@ impl Checker for Progress {
         true
     }
 
+    fn shows(&self) -> Shows {
+        Shows::AtOnce
+    }
+
     fn observe(&mut self, event: &Event) -> Option<Anomaly> {
-        self.last = self.last.max(event.time);
+        self.pass(event.time);
         match event.process {
-            Process::Nemesis if changes_something(event) => self.reset(event),
-            Process::Nemesis => {}
+            Process::Nemesis => {
+                if self.calm.take(event) == Change::Something {
+                    self.reset(event);
+                }
+            }
             Process::Client(process) => self.take(process, event),
         }
-        None
+        self.tally.take_new()
     }
 
     fn observe_raw(&mut self, head: &Event, value: Datum) -> Option<Anomaly> {
@@ -150,9 +162,11 @@ impl Checker for Progress {
     }
 
     fn finish(&mut self, _history: &History, _budget: &Budget) -> Finding {
-        self.judge();
+        self.told();
         if self.last == 0 {
             self.tally.open(|| "the history tells no times".to_owned());
+        } else if self.bound < Nanos::MAX && self.calm.is_disturbed() {
+            self.tally.open(|| "the history ends with a fault in force".to_owned());
         }
         if let Some(healed) = self.healed {
             let words = || format!("counted from the nemesis's last event at {}", at(healed));

@@ -6,6 +6,7 @@
 use super::elements::Elements;
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
+use crate::checker::Shows;
 use crate::op::Kind;
 
 #[derive(Clone, Copy, Default)]
@@ -108,6 +109,10 @@ impl Workload for Set {
             (Kind::Ok, "read") => self.read(step, tally),
             _ => {}
         }
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, tally: &mut Tally) {

@@ -7,20 +7,21 @@
 //! began after it was known.
 //!
 //! Jepsen goes through every element at every read. Here a read costs as much as it is long: what it
-//! lacks is looked up when an element is next seen, or at the end, in [`Misses`].
+//! lacks is looked up when an element is next seen, or at the end, in [`Misses`]. If no read may miss what
+//! is known, how many elements it must have is enough to tell when it completes.
 
 mod misses;
 mod verdict;
 
+use rustc_hash::FxHashMap;
+
 use super::elements::Elements;
+use super::promise;
 use super::streaming::{self, Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
-use crate::checker::{Checker, ModelOptions};
+use crate::checker::{Checker, ModelOptions, Shows};
 use crate::op::Kind;
 use misses::Misses;
-
-/// What a set must be to be judged strictly, as an entry of `ModelOptions::consistency_models`.
-const LINEARIZABLE: &str = "linearizable";
 
 /// The life of one element.
 #[derive(Clone, Copy, Default)]
@@ -42,10 +43,14 @@ pub(super) struct SetFull {
     elements: Elements,
     lives: Vec<Life>,
     misses: Misses,
+    /// How many added elements are known, and how many were when each open read began.
+    known: u32,
+    reading: FxHashMap<u32, u32>,
+    is_warned: bool,
 }
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
-    let linearizable = options.consistency_models.iter().any(|model| model == LINEARIZABLE);
+    let linearizable = promise::linearizable(options)?;
     streaming::with(SetFull { linearizable, ..SetFull::default() }, options)
 }
 
@@ -70,8 +75,9 @@ impl SetFull {
         if !life.added {
             *life = Life { added: true, reads, ..Life::default() };
         }
-        if step.kind() == Kind::Ok {
-            life.known.get_or_insert(step.now());
+        if step.kind() == Kind::Ok && life.known.is_none() {
+            life.known = Some(step.now());
+            self.known += 1;
         }
     }
 
@@ -80,12 +86,30 @@ impl SetFull {
             tally.broken(|| format!("event {}: a read that is no list", step.event.index));
             return;
         };
-        let before = self.misses.reads();
+        let (before, begun) = (self.misses.reads(), step.begun());
+        let mut owed = 0;
         for item in items {
             let number = self.elements.number(item);
+            owed += u32::from(
+                self.lives.get(number as usize).is_some_and(|l| l.is_owed(before, begun)),
+            );
             self.see(number, before, step, tally);
         }
-        self.misses.complete(step.begun());
+        let expected = self.reading.remove(&step.process).unwrap_or(0);
+        if owed < expected && !self.is_warned {
+            self.warn(before, begun, tally);
+        }
+        self.misses.complete(begun);
+    }
+
+    /// Tells of one element that this read lacks though it was known before: it is stale, if not lost.
+    fn warn(&mut self, before: u32, begun: Moment, tally: &mut Tally) {
+        let missing = self.lives.iter().position(|life| life.is_owed(before, begun));
+        if let (Some(number), true) = (missing, self.linearizable) {
+            self.is_warned = true;
+            let life = Life { absent: Some(begun), ..self.lives[number] };
+            tally.warn(["stale", "lost"], || verdict::missed(self, number as u32, &life));
+        }
     }
 
     /// The read that comes after so many has this element.
@@ -97,11 +121,20 @@ impl SetFull {
             return;
         }
         let missed = self.misses.since(life.reads);
+        self.known += u32::from(life.added && life.known.is_none());
         let life = self.of(number);
         life.absent = later(life.absent, missed);
         life.reads = before + 1;
         life.known.get_or_insert(step.now());
         life.present = later(life.present, Some(step.begun()));
+    }
+}
+
+impl Life {
+    /// Whether a read that began then, after so many, must have it, and has not shown it yet.
+    fn is_owed(&self, before: u32, begun: Moment) -> bool {
+        let is_known = self.known.is_some_and(|known| known.index < begun.index);
+        self.added && is_known && self.reads <= before
     }
 }
 
@@ -121,9 +154,14 @@ impl Workload for SetFull {
     fn step(&mut self, step: &Step, tally: &mut Tally) {
         match (step.kind(), step.f) {
             (_, "add") => self.add(step),
+            (Kind::Invoke, _) => drop(self.reading.insert(step.process, self.known)),
             (Kind::Ok, "read") => self.read(step, tally),
             _ => {}
         }
+    }
+
+    fn shows(&self) -> Shows {
+        if self.linearizable { Shows::AtOnce } else { Shows::AtTheEnd }
     }
 
     fn finish(&mut self, tally: &mut Tally) {
@@ -131,6 +169,7 @@ impl Workload for SetFull {
     }
 
     fn bytes(&self) -> usize {
-        self.elements.bytes() + self.lives.capacity() * size_of::<Life>()
+        let reading = self.reading.capacity() * 9;
+        self.elements.bytes() + self.lives.capacity() * size_of::<Life>() + reading
     }
 }

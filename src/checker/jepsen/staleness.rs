@@ -8,11 +8,12 @@
 use std::collections::VecDeque;
 
 use super::elements::Elements;
+use super::promise;
 use super::streaming::{self, Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
 use crate::checker::moment::milliseconds;
 use crate::checker::{Checker, ModelOptions};
-use crate::op::{Kind, MILLISECOND, Nanos};
+use crate::op::{Kind, Nanos};
 
 /// The consistency model's name, up to its bound in milliseconds.
 const BOUNDED: &str = "bounded-staleness:";
@@ -36,17 +37,7 @@ pub(super) struct Staleness {
 }
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
-    let mut bounds =
-        options.consistency_models.iter().filter_map(|model| model.strip_prefix(BOUNDED));
-    let bound = match bounds.next_back() {
-        None => Nanos::MAX,
-        Some(text) => {
-            let milliseconds: Nanos = text.parse().map_err(|_| {
-                format!("consistency: expected {BOUNDED}MILLISECONDS, found `{BOUNDED}{text}`")
-            })?;
-            milliseconds.saturating_mul(MILLISECOND)
-        }
-    };
+    let bound = promise::bound(options, BOUNDED)?;
     streaming::with(Staleness::new(bound), options)
 }
 

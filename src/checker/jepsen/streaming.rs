@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::tally::Tally;
-use crate::checker::{ANOMALIES, Anomaly, Budget, Checker, Finding, ModelOptions};
+use crate::checker::{ANOMALIES, Anomaly, Budget, Checker, Finding, ModelOptions, Shows};
 use crate::history::{Datum, History};
 use crate::op::{Event, Key, Kind, Nanos, Process};
 
@@ -22,10 +22,17 @@ pub(super) trait Workload: Clone + Send {
     const OPS: &'static [&'static str];
     /// Whether it must know which invocation a completion belongs to.
     const PAIRED: bool = true;
+    /// Whether it looks at the history as a whole, not at each key by itself.
+    const WHOLE: bool = false;
     /// Whether completions without any invocation say enough.
     const TAKES_COMPLETIONS: bool = !Self::PAIRED;
 
     fn step(&mut self, step: &Step, tally: &mut Tally);
+
+    /// Whether `step` reports all that is ever reported.
+    fn shows(&self) -> Shows {
+        Shows::AtOnce
+    }
 
     /// What can only be said when nothing more comes.
     fn finish(&mut self, tally: &mut Tally);
@@ -104,6 +111,17 @@ pub(super) fn with<W: Workload + 'static>(
     Ok(vec![Box::new(Streaming::new(fresh, options)?)])
 }
 
+/// A name that is misspelt would let everything pass.
+pub(super) fn known_anomalies(options: &ModelOptions) -> Result<(), String> {
+    let is_known = |name: &&String| ANOMALIES.iter().any(|kind| kind.name == **name);
+    match options.anomalies.iter().find(|name| !is_known(name)) {
+        Some(name) => {
+            Err(format!("no anomaly is named `{name}`; `stormglass list anomalies` names them all"))
+        }
+        None => Ok(()),
+    }
+}
+
 impl<W: Workload> Streaming<W> {
     pub fn new(fresh: W, options: &ModelOptions) -> Result<Streaming<W>, String> {
         let given = options.ops.len();
@@ -114,12 +132,7 @@ impl<W: Workload> Streaming<W> {
                 W::NAME
             ));
         }
-        let is_known = |name: &&String| ANOMALIES.iter().any(|kind| kind.name == **name);
-        if let Some(name) = options.anomalies.iter().find(|name| !is_known(name)) {
-            return Err(format!(
-                "no anomaly is named `{name}`; `stormglass list anomalies` names them all"
-            ));
-        }
+        known_anomalies(options)?;
         Ok(Streaming {
             fresh,
             objects: IndexMap::default(),
@@ -183,9 +196,10 @@ impl<W: Workload> Streaming<W> {
             }
             return None;
         };
-        let position = match self.objects.get_index_of(&head.key) {
+        let of = if W::WHOLE { &None } else { &head.key };
+        let position = match self.objects.get_index_of(of) {
             Some(position) => position,
-            None => self.objects.insert_full(head.key.clone(), self.fresh.clone()).0,
+            None => self.objects.insert_full(of.clone(), self.fresh.clone()).0,
         };
         let (key, object) = self.objects.get_index_mut(position)?;
         self.tally.look_at(key.as_ref());
@@ -221,6 +235,10 @@ impl<W: Workload> Checker for Streaming<W> {
         true
     }
 
+    fn shows(&self) -> Shows {
+        self.fresh.shows()
+    }
+
     fn takes_completions_alone(&self) -> bool {
         W::TAKES_COMPLETIONS
     }
@@ -237,7 +255,8 @@ impl<W: Workload> Checker for Streaming<W> {
         let keys = self.objects.len();
         for (settled, (key, object)) in self.objects.iter_mut().enumerate() {
             if (budget.exhausted)() {
-                self.tally.broken(|| format!("out of time: {settled} of {keys} keys were settled"));
+                self.tally.look_at(None);
+                self.tally.open(|| format!("out of time: {settled} of {keys} keys were settled"));
                 break;
             }
             self.tally.look_at(key.as_ref());

@@ -112,6 +112,27 @@ impl Tally {
         }
     }
 
+    /// Counts what is a violation only for those who ask for it by its name.
+    pub fn count_or_report(
+        &mut self,
+        kind: &'static str,
+        number: u64,
+        told: impl FnOnce() -> Told,
+    ) {
+        match self.names(kind) {
+            true => self.report(kind, told),
+            false => self.count(kind, number),
+        }
+    }
+
+    /// Tells at once what will be reported at the end, by one name or the other: if both count.
+    pub fn warn(&mut self, kinds: [&'static str; 2], told: impl FnOnce() -> Told) {
+        if kinds.iter().all(|kind| self.wants(kind)) {
+            let key = self.key.as_ref();
+            self.new.get_or_insert_with(|| anomaly(kinds[0], key, told()));
+        }
+    }
+
     /// The first anomaly since this was last asked.
     pub fn take_new(&mut self) -> Option<Anomaly> {
         self.new.take()

@@ -1,11 +1,13 @@
 //! What goes in must come out: of a queue that is drained in the end. As Jepsen's `total-queue`.
 //!
 //! `drain` takes many elements at once. Where Jepsen calls an element lost though a dequeue without
-//! known result may have taken it, the answer here is `unknown`.
+//! known result may have taken it, the answer here is `unknown`. What comes out more than once is counted,
+//! and a violation only if it is asked for by its name.
 
 use super::elements::Elements;
 use super::streaming::{Moment, Step, Workload};
 use super::tally::{Tally, Told, at};
+use crate::checker::Shows;
 use crate::history::Datum;
 use crate::op::Kind;
 
@@ -75,7 +77,9 @@ impl TotalQueue {
             let what = || format!("{name} was dequeued, and nobody had enqueued it");
             tally.report("unexpected", || told(what()));
         } else if dequeued > attempts {
-            tally.count("duplicated", dequeued - attempts);
+            let what =
+                || format!("{name} was dequeued {dequeued} times, and enqueued {attempts} at most");
+            tally.count_or_report("duplicated", dequeued - attempts, || told(what()));
         } else if enqueued > dequeued && lost {
             let what = || format!("{name} was enqueued {enqueued} times, and dequeued {dequeued}");
             tally.report("lost", || told(what()));
@@ -109,6 +113,10 @@ impl Workload for TotalQueue {
             (_, "drain") => self.drained(step, tally),
             _ => {}
         }
+    }
+
+    fn shows(&self) -> Shows {
+        Shows::AtTheEnd
     }
 
     fn finish(&mut self, tally: &mut Tally) {

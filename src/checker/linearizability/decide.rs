@@ -38,15 +38,21 @@ pub(super) fn decide(register: &Register, limits: &Limits) -> (Decision, u64) {
         Zones::Violated(core) => (Decision::Violated { core, by: Method::Zones }, 0),
         Zones::Ambiguous => {
             let operations = observed.relevant(&register.operations);
-            by_search(&operations, register.values, limits)
+            by_search(&operations, register.values, &observed, limits)
         }
     }
 }
 
-fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> (Decision, u64) {
+fn by_search(
+    operations: &[Operation],
+    values: usize,
+    observed: &Observed,
+    limits: &Limits,
+) -> (Decision, u64) {
     let completion = |position: u32| operations.get(position as usize).map_or(0, |o| o.complete);
-    let brief = Limits { steps: limits.steps.min(brief_steps(operations)), ..*limits };
-    let (mut found, mut steps) = search(operations, values, &brief);
+    let brief =
+        Limits { steps: limits.steps.min(brief_steps(operations)), patience: u64::MAX, ..*limits };
+    let (mut found, mut steps) = search(operations, values, observed, &brief);
     if let Searched::Undecided { .. } = found {
         // Where a search is not easy it may be hopeless, and the violation plain all the same.
         if let Some(evident) = evident::find(operations, values) {
@@ -55,7 +61,7 @@ fn by_search(operations: &[Operation], values: usize, limits: &Limits) -> (Decis
         }
         if steps < limits.steps {
             let rest = Limits { steps: limits.steps - steps, ..*limits };
-            let (later, more) = search(operations, values, &rest);
+            let (later, more) = search(operations, values, observed, &rest);
             (found, steps) = (later, steps + more);
         }
     }

@@ -8,8 +8,10 @@
 //! forgotten: memory is what is in flight and the values that may still be read. A completion costs one
 //! look at each value first seen since the oldest operation in flight began.
 //!
-//! Where values repeat, or with compare-and-set, it keeps silent about the key: the check at the end
-//! decides.
+//! A compare-and-set counts as a read and a write of its own, at any two moments while it ran: what has no
+//! order then has none at all. Besides, a value is replaced by one of them but once, and not seen after that.
+//! What longer chains of them forbid is seen by the check of all alone, which also decides where values
+//! repeat: here such a key is passed over in silence.
 
 mod key;
 mod told;
@@ -71,10 +73,7 @@ impl Online {
         let completed = Mark::of(event, process, operation.invoked.invocation);
         let found = match (event.kind, &operation.writes) {
             (Kind::Fail, Some(name)) => register.unwrite(name, completed),
-            (Kind::Ok, Some(name)) => {
-                register.written(name, operation.invoked, completed);
-                None
-            }
+            (Kind::Ok, Some(name)) => register.written(name, completed),
             (Kind::Ok, None) if !(model.nil_is_wildcard && event.value == Value::Nil) => {
                 register.read(Name::of(&event.value), operation.invoked, completed)
             }
@@ -89,12 +88,15 @@ impl Online {
         let register = self.keys.entry(key.clone());
         let register = register.or_insert_with(|| Register::new(Name::of(&model.initial)));
         let invoked = Mark::of(event, process, event.index);
-        let writes = match &*event.f {
-            "read" => None,
-            "write" => Some(Name::of(&event.value)),
+        let (expects, writes) = match (&*event.f, &event.value) {
+            ("read", _) => (None, None),
+            ("write", value) => (None, Some(Name::of(value))),
+            ("cas", Value::Pair(from, to)) if model.cas => {
+                (Some(Name::Integer(*from)), Some(Name::Integer(*to)))
+            }
             _ => return register.give_up(),
         };
-        register.enter(invoked, writes.clone());
+        register.enter(invoked, writes.clone(), expects);
         self.in_flight.insert(process, InFlight { key, invoked, writes });
     }
 

@@ -2,15 +2,17 @@
 //! itself, from whatever state it may have begun with.
 //!
 //! A term begins with one state: nothing, or something that was written in an earlier term. So all that is
-//! read in it and was not written in it must be that one state; where nothing is, any state will do, and
-//! what a compare-and-set may have made earlier is tried as well.
+//! read in it and was not written in it must be that one state; where nothing is, each state is tried that
+//! somebody may have seen before something surely took its place, and one that nobody tells of.
 //! Operations that may belong to several terms are weakened in each: a read says nothing then, and a write
 //! may have happened. Both keep every order that there was.
 
 use std::ops::RangeInclusive;
 
 use crate::checker::linearizability::decide::{Decision, Method, decide, weakened};
-use crate::checker::linearizability::operation::{Effect, INITIAL, Operation, Register, ValueId};
+use crate::checker::linearizability::operation::{
+    Effect, INITIAL, NEVER, Operation, Register, ValueId,
+};
 use crate::checker::linearizability::search::Limits;
 use crate::checker::linearizability::shrink::moves::from_state;
 
@@ -121,18 +123,13 @@ impl Available {
             let registers = vec![Register { operations, values }];
             return Part { term, registers, torn: None };
         }
-        let mut makers = vec![Maker::Nobody; values];
-        for operation in &operations {
-            if let Some(value) = operation.effect.produces() {
-                let maker = &mut makers[value as usize];
-                *maker = (*maker).max(Maker::of(operation));
-            }
+        let mut is_made = vec![false; values];
+        for value in operations.iter().filter_map(|operation| operation.effect.produces()) {
+            is_made[value as usize] = true;
         }
-        let inherits =
-            |value: ValueId, by: Maker| makers[value as usize] <= by && self.is_before(value, term);
         let mut sights = operations.iter().filter(|operation| {
             let seen = operation.effect.observes().filter(|_| !operation.is_open());
-            seen.is_some_and(|value| inherits(value, Maker::Nobody))
+            seen.is_some_and(|value| !is_made[value as usize] && self.is_before(value, term))
         });
         let first = sights.next();
         let other = sights.find(|other| first.map(seen) != Some(seen(other)));
@@ -142,7 +139,7 @@ impl Available {
             None => {
                 // A value that nobody sees stands for all that nothing tells of.
                 let mut states = wanted(&operations, values);
-                states.retain(|value| inherits(*value, Maker::PerhapsCas));
+                states.retain(|value| self.is_before(*value, term));
                 states.insert(0, values as ValueId);
                 states.truncate(BEGINNINGS_MAX + 1);
                 states
@@ -157,8 +154,11 @@ impl Available {
     }
 }
 
-/// Values that somebody surely saw, or that compare-and-sets of unknown end may have made those of.
+/// Values that somebody surely saw, or that compare-and-sets of unknown end may have made those of,
+/// as long as nothing surely took their place: later on, what was there at the beginning is gone.
 fn wanted(operations: &[Operation], values: usize) -> Vec<ValueId> {
+    let certain = operations.iter().filter(|operation| operation.effect.produces().is_some());
+    let replaced = certain.map(|operation| operation.complete).min().unwrap_or(NEVER);
     let mut is_wanted = vec![false; values];
     let mut wanted = Vec::new();
     let mut want = |value: ValueId, wanted: &mut Vec<ValueId>| {
@@ -167,7 +167,7 @@ fn wanted(operations: &[Operation], values: usize) -> Vec<ValueId> {
         }
     };
     let mut made_from: Vec<Vec<ValueId>> = vec![Vec::new(); values];
-    for operation in operations {
+    for operation in operations.iter().filter(|operation| operation.invoke < replaced) {
         match operation.effect {
             Effect::Cas { from, to } if operation.is_open() => made_from[to as usize].push(from),
             effect => {
@@ -185,26 +185,6 @@ fn wanted(operations: &[Operation], values: usize) -> Vec<ValueId> {
         next += 1;
     }
     wanted
-}
-
-/// How surely a value came about within a term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Maker {
-    /// It did not.
-    Nobody,
-    /// By a compare-and-set that may have happened here, or in an earlier term.
-    PerhapsCas,
-    /// By something that may stand at the term's very beginning, or surely was in it.
-    Written,
-}
-
-impl Maker {
-    fn of(operation: &Operation) -> Maker {
-        match operation.effect {
-            Effect::Cas { .. } if operation.is_open() => Maker::PerhapsCas,
-            _ => Maker::Written,
-        }
-    }
 }
 
 fn seen(operation: &Operation) -> ValueId {

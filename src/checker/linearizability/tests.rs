@@ -1,6 +1,7 @@
 //! A checker is guilty until proven innocent: told stories, a brute-force oracle, simulated
 //! registers, and histories recorded elsewhere.
 
+mod beginnings;
 mod mutations;
 mod online;
 mod oracle;
@@ -10,12 +11,13 @@ mod simulated;
 mod soundness;
 mod terms;
 mod told;
+mod undecided;
 
 use super::*;
 use crate::op::Value;
 
 const UNLIMITED: Limits<'static> =
-    Limits { exhausted: &|| false, memory: 1 << 30, steps: u64::MAX };
+    Limits { exhausted: &|| false, memory: 1 << 30, steps: u64::MAX, patience: u64::MAX };
 
 fn cas_register() -> RegisterModel {
     RegisterModel::CAS_REGISTER

@@ -27,6 +27,8 @@ pub struct ModelOptions {
     pub wfr_keys: bool,
     /// Of rw-register: transactions known to follow each other, by index: `0 2, 1 1`.
     pub transaction_order: Option<String>,
+    /// Of lease-lock: the shortest time for which a lock is promised unless it is released.
+    pub lease_ms: Option<u64>,
     /// The names of the model's operations where a history uses others.
     pub ops: Vec<String>,
 }
@@ -49,6 +51,7 @@ impl ModelOptions {
             ("sequential_keys", self.sequential_keys),
             ("wfr_keys", self.wfr_keys),
             ("transaction_order", self.transaction_order.is_some()),
+            ("lease_ms", self.lease_ms.is_some()),
             ("ops", !self.ops.is_empty()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()

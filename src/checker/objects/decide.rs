@@ -12,6 +12,9 @@ use crate::checker::Verdict;
 /// more, all are taken to matter.
 const COMPARISONS: usize = 20_000_000;
 
+/// Configurations that may be tried on a mere suspicion.
+const SUSPICION: u64 = 1_000_000;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Shortcut,
@@ -52,12 +55,47 @@ pub(super) fn decide<O: Object>(
     let operations = relevant(object, operations);
     match object.shortcut(&operations) {
         Shortcut::Linearizable => (Decision::Linearizable(Method::Shortcut), 0),
-        Shortcut::Violated { core } => {
-            let core = core.into_iter().filter_map(|position| operations.get(position).cloned());
-            (Decision::Violated { core: core.collect() }, 0)
+        Shortcut::Ordered { order } if explains(object, &operations, &order) => {
+            (Decision::Linearizable(Method::Shortcut), 0)
         }
-        Shortcut::None => by_search(object, &operations, limits),
+        Shortcut::Violated { core } => (Decision::Violated { core: those(&operations, core) }, 0),
+        Shortcut::Suspected { core } => suspected(object, &operations, core, limits),
+        Shortcut::Refused { why } => (Decision::Undecided { settled: 0, why }, 0),
+        Shortcut::None | Shortcut::Ordered { .. } => by_search(object, &operations, limits),
     }
+}
+
+/// Searches among these first.
+fn suspected<O: Object>(
+    object: &O,
+    operations: &[Timed<O::Operation>],
+    core: Vec<usize>,
+    limits: &Limits,
+) -> (Decision<O::Operation>, u64) {
+    let core = relevant(object, &those(operations, core));
+    let few = Limits { steps: limits.steps.min(SUSPICION), ..*limits };
+    let (decision, tried) = by_search(object, &core, &few);
+    if let Decision::Violated { .. } = decision {
+        return (decision, tried);
+    }
+    let left = Limits { steps: limits.steps.saturating_sub(tried), ..*limits };
+    let (decision, more) = by_search(object, operations, &left);
+    (decision, tried + more)
+}
+
+/// The operations at these positions, in order of invocation.
+fn those<T: Clone>(operations: &[Timed<T>], mut positions: Vec<usize>) -> Vec<Timed<T>> {
+    positions.sort_unstable();
+    positions.into_iter().filter_map(|position| operations.get(position).cloned()).collect()
+}
+
+fn explains<O: Object>(object: &O, operations: &[Timed<O::Operation>], order: &[usize]) -> bool {
+    let order = order.iter().map(|position| {
+        let timed = operations.get(*position)?;
+        Some((*position as u32, timed.operation.clone()))
+    });
+    let order: Option<Vec<_>> = order.collect();
+    order.is_some_and(|order| certificate::replay(object, operations, &order).is_ok())
 }
 
 /// Without a shortcut.

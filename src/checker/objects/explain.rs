@@ -37,7 +37,7 @@ pub(super) fn explain<O: Object>(
         false => Vec::new(),
     };
     let mut details = wording.operations(core, TOLD);
-    details.extend(orders(&wording, core, &tried));
+    details.extend(reasons(&wording, core, &tried));
     if !shrunk.minimal {
         details.push("a limit ended the search for fewer operations that show it".to_owned());
     }
@@ -80,6 +80,21 @@ fn summary<O: Object>(
             format!("the {seen} cannot be{at}: after {others}, {holds}")
         }
         (count, _) => format!("no order of {count} operations{at} explains the {seen}"),
+    }
+}
+
+/// What the object has to say, unless there is but one order to tell.
+fn reasons<O: Object>(
+    wording: &Wording<O>,
+    core: &[Timed<O::Operation>],
+    tried: &[Attempt<O>],
+) -> Vec<String> {
+    if tried.len() == 1 {
+        return orders(wording, core, tried);
+    }
+    match wording.object.reason(core, &|event| wording.event(core, event)) {
+        none if none.is_empty() => orders(wording, core, tried),
+        sentences => sentences,
     }
 }
 

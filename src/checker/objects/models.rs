@@ -3,10 +3,12 @@
 pub(super) mod container;
 pub(super) mod counter;
 pub(super) mod kv;
+pub(super) mod lease;
 pub(super) mod list;
 pub(super) mod lock;
 pub(super) mod multi_register;
 pub(super) mod queue;
+pub(super) mod semaphore;
 pub(super) mod set;
 pub(super) mod stack;
 
@@ -14,10 +16,12 @@ use super::{Object, Objects};
 use crate::checker::{Checker, ModelKind, ModelOptions};
 use counter::Counter;
 use kv::Kv;
+use lease::LeaseLock;
 use list::List;
 use lock::{Kind, Lock};
 use multi_register::MultiRegister;
 use queue::Queue;
+use semaphore::Semaphore;
 use set::Set;
 use stack::Stack;
 
@@ -75,6 +79,12 @@ pub(in crate::checker) const UNORDERED_QUEUE: ModelKind = kind(
     |options| checkers(Queue::unordered(options)),
 );
 
+pub(in crate::checker) const PRIORITY_QUEUE: ModelKind = kind(
+    "priority-queue",
+    "insert, delete-min: the least number comes out first; an ok delete-min of nil found it empty",
+    |options| checkers(Queue::of_priority(options)),
+);
+
 pub(in crate::checker) const STACK: ModelKind =
     kind("stack", "push, pop: last in, first out; an ok pop of nil found it empty", |options| {
         checkers(Stack::new(options))
@@ -107,4 +117,16 @@ pub(in crate::checker) const FENCED_LOCK: ModelKind = kind(
     "fenced-lock",
     "acquire, release: each acquire is answered a larger token than those before",
     |_| checkers(Lock::new(Kind::FencedLock)),
+);
+
+pub(in crate::checker) const LEASE_LOCK: ModelKind = kind(
+    "lease-lock",
+    "acquire, release: held once at a time, until released or until --lease-ms of the history's time have passed",
+    |options| checkers(LeaseLock::new(options)),
+);
+
+pub(in crate::checker) const SEMAPHORE: ModelKind = kind(
+    "semaphore",
+    "acquire, release: no more permits are held at once than --init says there are, each released by its owner where values name owners",
+    |options| checkers(Semaphore::new(options)),
 );

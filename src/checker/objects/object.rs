@@ -162,6 +162,16 @@ pub trait Object: Debug + Send + Sync {
         Shortcut::None
     }
 
+    /// Why these operations have no order, in sentences, where there is more to say than that every order
+    /// fails. `moment` tells when the event of an invocation or a completion was.
+    fn reason(
+        &self,
+        _core: &[Timed<Self::Operation>],
+        _moment: &dyn Fn(u32) -> String,
+    ) -> Vec<String> {
+        Vec::new()
+    }
+
     /// About how many bytes a state takes that is not kept anywhere else.
     fn weight(&self, _state: &Self::State) -> usize {
         size_of::<Self::State>()

@@ -112,7 +112,7 @@ struct Search<'a, const WORDS: usize> {
     /// What has taken effect; open operations by class.
     order: Vec<(Candidate, u32)>,
     frames: Vec<Frame<WORDS>>,
-    memo: Memo<WORDS>,
+    memo: Memo<Key<WORDS>>,
     tried: u64,
 }
 
@@ -133,7 +133,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             config: Config { state: INITIAL, done: Mask::EMPTY, used: Used::default() },
             order: Vec::with_capacity(plan.operations.len()),
             frames: Vec::new(),
-            memo: Memo::new(plan.operations.len()),
+            memo: Memo::new(),
             tried: 0,
         }
     }

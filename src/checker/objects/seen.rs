@@ -50,6 +50,11 @@ impl<'a> Seen<'a> {
         self.invocation
     }
 
+    /// Only of an operation that surely happened.
+    pub fn completion(&self) -> Option<&'a Event> {
+        self.completion
+    }
+
     /// What was asked for.
     pub fn asked(&self) -> &'a Value {
         &self.invocation.value

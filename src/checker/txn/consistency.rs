@@ -71,6 +71,13 @@ pub fn weaker(model: &str) -> Vec<&'static str> {
     canonical_model(model).map_or(Vec::new(), |model| forward(MODELS, [model]))
 }
 
+/// The models of transactions.
+#[cfg(test)]
+pub fn judged_models() -> Vec<&'static str> {
+    let models = MODELS.iter().map(|(model, _)| *model);
+    models.filter(|model| !directly_proscribed([*model]).is_empty()).collect()
+}
+
 /// Which orders a search looked at besides the dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Orders {

@@ -21,6 +21,7 @@ use rustc_hash::FxBuildHasher;
 use crate::checker::Budget;
 use crate::checker::txn::graph::{Graph, components};
 use classify::Classifier;
+pub use names::Tag;
 use part::parts;
 use view::Plain;
 
@@ -58,6 +59,11 @@ pub struct Cycles {
 /// Where there are, the anti-dependencies that may close a cycle by themselves cost a search each, bounded
 /// by the transactions that lie between their ends in a topological order.
 pub fn find_cycles(graph: &Graph, budget: &Budget) -> Cycles {
+    find_cycles_of(graph, Tag::Plain, budget)
+}
+
+/// The same where some dependencies are known by an order only: all cycles count as cycles of that order.
+pub fn find_cycles_of(graph: &Graph, least: Tag, budget: &Budget) -> Cycles {
     let mut cycles = Cycles::default();
     let found = components(&Plain::whole(graph));
     for part in parts(graph, &found) {
@@ -66,7 +72,7 @@ pub fn find_cycles(graph: &Graph, budget: &Budget) -> Cycles {
             cycles.undecided.get_or_insert_with(|| why.to_owned());
             break;
         }
-        Classifier::new(&part, &mut cycles, budget).classify();
+        Classifier::new(&part, &mut cycles, budget).classify(least);
     }
     cycles
 }

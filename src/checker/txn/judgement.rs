@@ -42,7 +42,7 @@ impl Judgement {
             let counted = self.counts.entry(kind).or_default();
             *counted = (*counted).max(count);
         }
-        self.more = cycles.more;
+        self.more.extend(cycles.more);
         if let Some(why) = cycles.undecided {
             self.doubt(why);
         }
@@ -88,5 +88,54 @@ impl Judgement {
             .figures
             .extend(self.counts.iter().map(|(kind, count)| (kind.to_string(), *count as f64)));
         finding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checker::ModelOptions;
+
+    fn cycle(name: &'static str) -> Cycle {
+        Cycle { name, steps: Vec::new() }
+    }
+
+    fn told(cycle: &Cycle) -> Anomaly {
+        Anomaly {
+            kind: cycle.name.to_owned(),
+            summary: String::new(),
+            details: Vec::new(),
+            key: None,
+            nodes: Vec::new(),
+            ops: Vec::new(),
+            from: 0,
+            to: 0,
+            faults: None,
+            cycle: None,
+        }
+    }
+
+    #[test]
+    fn what_was_counted_is_said_even_where_only_some_are_told() {
+        let mut judgement = Judgement::default();
+        let counts = [("G0", 7), ("G-single-item", 40), ("G1c", 1)];
+        let mut found = vec![cycle("G0"), cycle("G1c"), cycle("G1c")];
+        found.extend((0..25).map(|_| cycle("G-single-item")));
+        judgement.take_cycles(
+            Cycles {
+                told: found,
+                counts: counts.into_iter().collect(),
+                more: vec!["G-single-item"],
+                undecided: Some("the time ended".to_owned()),
+            },
+            told,
+        );
+        let wanted = Wanted::new(&ModelOptions::default()).expect("the default");
+        let finding = judgement.into_finding("list-append", &wanted, "some transactions");
+        assert_eq!(finding.verdict, Verdict::Invalid);
+        let kinds = "7 G0, 2 G1c, at least 40 G-single-item";
+        assert_eq!(finding.why, format!("some transactions: not strict-serializable: {kinds}"));
+        assert_eq!(finding.figures["G-single-item"], 40.0);
+        assert_eq!(finding.anomalies.len(), 1 + 2 + TOLD as usize);
     }
 }

@@ -7,8 +7,10 @@
 //! they are decided by [`weak`](crate::checker::txn::weak).
 
 mod asked;
+mod by_graph;
 mod case;
 mod dependencies;
+mod derived;
 pub(crate) mod direct;
 pub(crate) mod footprint;
 pub(crate) mod initial;
@@ -27,9 +29,6 @@ pub(crate) mod words;
 #[cfg(test)]
 mod tests;
 
-use crate::checker::txn::cycles::find_cycles;
-use crate::checker::txn::explain::cycle_anomaly;
-use crate::checker::txn::graph::{Edges, process_order, realtime_order};
 use crate::checker::txn::judgement::Judgement;
 use crate::checker::txn::table::{NONE, Shape, Table};
 use crate::checker::txn::weak::committed::Committed;
@@ -38,13 +37,10 @@ use crate::history::{Datum, History};
 use crate::op::Event;
 use asked::Asks;
 use case::Case;
-use dependencies::{Users, dependencies};
 use footprint::Footprints;
 use initial::InitialVersions;
-use justify::Evidence;
 use search::{Asked, Scene, Searched};
 use stated::StatedOrder;
-use touches::Touches;
 use version_order::VersionOrder;
 use versions::Registers;
 
@@ -121,7 +117,7 @@ impl RwRegister {
         let mut judgement = Judgement::default();
         let direct = case.direct(said, self.asks.wanted.orders(), &mut judgement);
         case.tell_singles(&direct, self.asks.level, &mut judgement);
-        if let Some(level) = self.asks.level.max(self.asks.beneath) {
+        if let Some(level) = self.asks.level {
             case.judge_weakly(level, &mut judgement);
         }
         // What is trusted may show more of a weak level's anomalies.
@@ -133,39 +129,10 @@ impl RwRegister {
         case.with_consistency(finding, &self.asks, &direct)
     }
 
-    /// By the graph of dependencies, with the orders that the wanted models need.
-    fn judge_dependencies(&self, case: &Case, judgement: &mut Judgement) {
-        let registers = case.registers;
-        let touches = Touches::of(registers, case.prints);
-        let order = VersionOrder::of(registers, self.version_edges(case, &touches));
-        let users = Users::of(registers, case.prints);
-        let evidence = Evidence { registers, users: &users, order: &order, touches: &touches };
-        for cycle in &order.cycles {
-            judgement.tell("cyclic-versions", || evidence.explain_cycle(cycle));
-        }
-        let mut edges = Edges::new(self.table.len());
-        dependencies(&users, &order, &mut edges);
-        let orders = self.asks.wanted.orders();
-        if orders.process {
-            process_order(&self.table, &mut edges);
-        }
-        if orders.realtime {
-            realtime_order(&self.table, &mut edges);
-        }
-        if edges.len() == 0 && self.asks.more {
-            judgement.doubt("no transaction is known to depend on another, so nothing can be said");
-        }
-        let cycles = find_cycles(&edges.into_graph(), case.budget);
-        judgement.take_cycles(cycles, |cycle| cycle_anomaly(&self.table, cycle, &evidence));
-        if !judgement.found_any(&self.asks.wanted) {
-            self.search(case, &order, judgement);
-        }
-    }
-
     /// Tries orders of writes where what was inferred is no contradiction.
     fn search(&self, case: &Case, order: &VersionOrder, judgement: &mut Judgement) {
         let asked = Asked::of(&self.asks.wanted);
-        if asked.is_empty() {
+        if asked.is_empty() || judgement.found_any(&self.asks.wanted) {
             return;
         }
         let committed = Committed::of(case.registers, case.prints, &case.initial);
@@ -206,29 +173,6 @@ impl RwRegister {
                 judgement.figures.insert("ordered".to_owned(), 0.0);
             }
         }
-    }
-
-    fn version_edges(
-        &self,
-        case: &Case,
-        touches: &Touches,
-    ) -> Vec<Vec<version_order::VersionEdge>> {
-        let registers = case.registers;
-        let mut sources = vec![sources::initial(registers, &case.initial)];
-        if let Some(stated) = &self.trusted.stated {
-            let places = stated.places(&self.table);
-            sources.push(sources::stated(registers, case.prints, &places));
-        }
-        if self.trusted.writes_follow_reads {
-            sources.push(sources::writes_follow_reads(registers, touches));
-        }
-        if self.trusted.sequential {
-            sources.push(sources::sequential(registers, touches));
-        }
-        if self.trusted.linearizable {
-            sources.push(realtime::linearizable(registers, touches));
-        }
-        sources
     }
 }
 

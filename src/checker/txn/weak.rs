@@ -81,6 +81,16 @@ impl Level {
         }
     }
 
+    /// A cycle that this level and stronger ones forbid, and weaker ones do not; session order does not count.
+    pub fn own(self) -> &'static str {
+        match self {
+            // Not `non-monotonic-read`, which only some definitions of the level forbid.
+            Level::ReadCommitted => "G1c",
+            Level::ReadAtomic => "fractured-read",
+            Level::Causal => "causality-violation",
+        }
+    }
+
     /// Whether a read that is wrong by itself breaks the level.
     pub fn forbids(self, direct: &Direct) -> bool {
         match direct.kind {
@@ -95,8 +105,12 @@ impl Level {
 /// Looks for a commit order that satisfies a level.
 pub(crate) fn judge(committed: &Committed, level: Level, budget: &Budget) -> Judged {
     let inferred = match infer(committed, level, budget) {
+        // Session order and reads alone have a cycle. There may be others that do without sessions.
+        Err(NoClocks::Cycle) => infer(committed, Level::ReadAtomic, budget),
+        inferred => inferred,
+    };
+    let inferred = match inferred {
         Ok(inferred) => inferred,
-        // Session order and reads alone have a cycle; that is what is told then.
         Err(NoClocks::Cycle) => Vec::new(),
         Err(NoClocks::TooLarge) => return Judged::Unknown("the memory budget is too small"),
         Err(NoClocks::OutOfTime) => return Judged::Unknown("the time budget ended"),
@@ -107,35 +121,53 @@ pub(crate) fn judge(committed: &Committed, level: Level, budget: &Budget) -> Jud
 }
 
 fn infer(committed: &Committed, level: Level, budget: &Budget) -> Result<Vec<Inferred>, NoClocks> {
-    let mut inferred = Vec::new();
-    if level == Level::ReadAtomic {
-        for session in &committed.sessions {
-            if (budget.exhausted)() {
-                return Err(NoClocks::OutOfTime);
-            }
-            read_atomic::infer_session(committed, session, &mut inferred);
+    match level {
+        Level::ReadCommitted => read_committed(committed, budget),
+        Level::ReadAtomic => read_atomic(committed, budget),
+        Level::Causal => {
+            let mut inferred = causal(committed, budget)?;
+            // All of it follows from the former, but some of that only by the order of sessions.
+            inferred.extend(read_atomic(committed, budget)?);
+            Ok(inferred)
         }
-        return Ok(inferred);
     }
-    let causal = match level {
-        Level::Causal => Some((
-            Clocks::new(committed, budget.memory, budget.exhausted)?,
-            WritersOf::of(committed),
-        )),
-        Level::ReadCommitted | Level::ReadAtomic => None,
-    };
+}
+
+fn read_committed(committed: &Committed, budget: &Budget) -> Result<Vec<Inferred>, NoClocks> {
+    let mut inferred = Vec::new();
     for node in 1..committed.len() as u32 {
-        if node.is_multiple_of(4096) && (budget.exhausted)() {
-            return Err(NoClocks::OutOfTime);
-        }
-        match &causal {
-            Some((clocks, writers)) => {
-                causal::infer(committed, clocks, writers, node, &mut inferred);
-            }
-            None => read_committed::infer(committed, node, &mut inferred),
-        }
+        in_time(node, budget)?;
+        read_committed::infer(committed, node, &mut inferred);
     }
     Ok(inferred)
+}
+
+fn read_atomic(committed: &Committed, budget: &Budget) -> Result<Vec<Inferred>, NoClocks> {
+    let mut inferred = Vec::new();
+    for session in &committed.sessions {
+        in_time(0, budget)?;
+        read_atomic::infer_session(committed, session, &mut inferred);
+    }
+    Ok(inferred)
+}
+
+fn causal(committed: &Committed, budget: &Budget) -> Result<Vec<Inferred>, NoClocks> {
+    let clocks = Clocks::new(committed, budget.memory, budget.exhausted)?;
+    let writers = WritersOf::of(committed);
+    let mut inferred = Vec::new();
+    for node in 1..committed.len() as u32 {
+        in_time(node, budget)?;
+        causal::infer(committed, &clocks, &writers, node, &mut inferred);
+    }
+    Ok(inferred)
+}
+
+/// Looks at the clock now and then.
+fn in_time(step: u32, budget: &Budget) -> Result<(), NoClocks> {
+    match step.is_multiple_of(4096) && (budget.exhausted)() {
+        true => Err(NoClocks::OutOfTime),
+        false => Ok(()),
+    }
 }
 
 /// By which rule an inferred step holds, the weakest that does.

@@ -2,6 +2,7 @@
 
 mod lines;
 mod pass;
+mod reading;
 mod untimed;
 
 use std::ops::ControlFlow;
@@ -14,6 +15,7 @@ use crate::results_folder::stream_named_history;
 
 use super::source::Source;
 use pass::Pass;
+use reading::{Again, Reading};
 use untimed::{Untimed, untimed};
 
 /// Events that tell what a history is of.
@@ -129,29 +131,33 @@ impl<'a> Subject<'a> {
             true => Untimed { options: options.clone(), taken: None },
             false => untimed(models, options)?,
         };
-        let (mut judged, astray) = self.pass(models, &options, keep, limits, false)?;
+        let pass = |reading| self.pass(models, &options, keep, limits, reading);
+        let (mut judged, mut again) = pass(Reading::AsItIs)?;
         let mut remarks: Vec<String> = taken.into_iter().collect();
-        if let Some(astray) = astray.filter(|_| !self.is_own) {
-            judged = self.pass(models, &options, keep, limits, true)?.0;
+        if let Some(astray) = again.astray.filter(|_| !self.is_own) {
+            (judged, again) = pass(Reading::Renumbered)?;
             remarks.push(astray);
+        }
+        if again.completions_tell {
+            let (alone, _) = pass(Reading::CompletionsAlone)?;
+            remarks.extend(judged.add_wrong_of(alone));
         }
         remarks.extend(judged.remark.take());
         judged.remark = (!remarks.is_empty()).then(|| remarks.join("; "));
         Ok(judged)
     }
 
-    /// Once through the history. `renumber`: events are numbered by their lines. Says where an index does
-    /// not grow.
+    /// Once through the history.
     fn pass(
         &self,
         models: &[&'static ModelKind],
         options: &ModelOptions,
         keep: bool,
         limits: &Limits,
-        renumber: bool,
-    ) -> Result<(Judged, Option<String>), String> {
+        reading: Reading,
+    ) -> Result<(Judged, Again), String> {
         let (mut checkers, mut names) = checkers(models, options)?;
-        let mut pass = Pass::new(&mut checkers, keep, renumber, self.has_processes);
+        let mut pass = Pass::new(&mut checkers, keep, reading, self.has_processes);
         let read = self.stream(&mut |head, value| {
             pass.take(head, value);
             ControlFlow::Continue(())
@@ -163,10 +169,27 @@ impl<'a> Subject<'a> {
             true => lines::remark(&summary, findings),
             false => matched.then(|| lines::NO_PROCESSES.to_owned()),
         };
-        let (mut judged, astray) = pass.end(limits, remark);
+        let (mut judged, again) = pass.end(limits, remark);
         judged.models = names;
         judged.damage = summary.damage;
-        Ok((judged, astray))
+        Ok((judged, again))
+    }
+}
+
+impl Judged {
+    /// Takes over what is wrong by the completions alone, if anything is; says so then.
+    fn add_wrong_of(&mut self, alone: Judged) -> Option<String> {
+        let judged = alone.findings.into_iter().zip(alone.models);
+        let wrong = judged.filter(|(finding, _)| finding.verdict == Verdict::Invalid);
+        let (findings, models): (Vec<Finding>, Vec<_>) = wrong.unzip();
+        if findings.is_empty() {
+            return None;
+        }
+        self.findings.truncate(1);
+        self.models.truncate(1);
+        self.findings.extend(findings);
+        self.models.extend(models);
+        Some(reading::BY_RESULTS.to_owned())
     }
 }
 

@@ -37,6 +37,9 @@ pub struct OptionArguments {
     /// Transactions known to follow each other, by index: "0 2, 1 1"
     #[arg(long, value_name = "PAIRS")]
     transaction_order: Option<String>,
+    /// How long a lock of lease-lock is promised at least, unless it is released
+    #[arg(long, value_name = "MILLISECONDS")]
+    lease_ms: Option<u64>,
     /// The model's operations by the names that this history uses, in the order in which `describe MODEL`
     /// has them: of set, which has add and read, `insert,scan`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -55,6 +58,7 @@ impl OptionArguments {
             sequential_keys: self.sequential_keys,
             wfr_keys: self.wfr_keys,
             transaction_order: self.transaction_order.clone(),
+            lease_ms: self.lease_ms,
             ops: trimmed(&self.ops),
         }
     }

@@ -21,6 +21,7 @@ pub struct Recorder {
     log: RunLog,
     error: Option<String>,
     watching: Option<Watching>,
+    is_watch_full: bool,
 }
 
 impl Recorder {
@@ -37,7 +38,7 @@ impl Recorder {
             Ok((store.history_writer()?, store.ledger()?))
         };
         let (writer, ledger) = open().map_err(|error: StoreError| Broken::infrastructure(error))?;
-        Ok(Recorder { writer, ledger, progress, log, error: None, watching })
+        Ok(Recorder { writer, ledger, progress, log, error: None, watching, is_watch_full: false })
     }
 
     /// Closes the files and ends the progress line; what could not be written, if anything.
@@ -51,6 +52,18 @@ impl Recorder {
     fn note(&mut self, result: Result<(), StoreError>) {
         if let (Err(error), None) = (result, &self.error) {
             self.error = Some(error.to_string());
+        }
+    }
+
+    fn watch(&mut self, event: &Event) {
+        let Some(watching) = &mut self.watching else { return };
+        watching.observe(event);
+        if watching.is_full() && !self.is_watch_full {
+            self.is_watch_full = true;
+            self.log.say(
+                "--stop-on-violation: the history has outgrown half of --memory; what takes all of \
+                 it to be seen is judged at the end only",
+            );
         }
     }
 
@@ -80,9 +93,7 @@ impl Sink for Recorder {
             self.log.observe(event);
         }
         self.progress.observe(event);
-        if let Some(watching) = &mut self.watching {
-            watching.observe(event);
-        }
+        self.watch(event);
     }
 
     fn write_ahead(&mut self, event: &Event) {

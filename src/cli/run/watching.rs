@@ -49,6 +49,14 @@ impl Watching {
         }
     }
 
+    /// Whether from now on only what shows at once is seen, because the history is too long to keep.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Watching::Inline { watch, .. } => watch.is_full(),
+            Watching::Background(background) => background.is_full(),
+        }
+    }
+
     /// The first violation, once it has been seen.
     pub fn violation(&self) -> Option<Violation> {
         match self {

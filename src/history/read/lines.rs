@@ -31,19 +31,28 @@ pub fn next_line<R: Read>(source: &mut Source<R>) -> Result<Option<usize>, Troub
     }
 }
 
+/// Where the reading stands.
+#[derive(Default)]
+struct Lines {
+    /// Some line has the prefix of a log line, so that others may be about anything.
+    is_log: bool,
+    /// Text behind the last operation's value may go on: Jepsen writes the newlines that an error has.
+    goes_on: bool,
+    /// The first line that is no operation and is no log's either, unless one is found to be a log's.
+    stray: Option<Trouble>,
+}
+
 /// Jepsen's `history.txt`, or a log that has its lines among others.
 pub fn read<R: Read>(source: &mut Source<R>, output: &mut Output) -> Result<(), Trouble> {
     let mut tape = Tape::default();
-    let mut is_log = false;
-    let mut skipped: Option<Trouble> = None;
+    let mut lines = Lines::default();
     while let Some(length) = next_line(source)? {
         let line = source.text()[..length].trim_end_matches(['\n', '\r']);
-        let found = parse_text(line, &mut tape);
-        let is_torn = !source.text()[..length].ends_with('\n');
-        match found {
-            Ok(Line::Operation { logged }) => {
-                is_log |= logged;
-                if let (false, Some(trouble)) = (is_log, skipped.take()) {
+        match parse_text(line, &mut tape) {
+            Ok(Line::Operation { logged, has_more }) => {
+                lines.is_log |= logged;
+                lines.goes_on = has_more;
+                if let (false, Some(trouble)) = (lines.is_log, lines.stray.take()) {
                     return Err(trouble);
                 }
                 let next = output.map(&tape, source.line);
@@ -52,15 +61,13 @@ pub fn read<R: Read>(source: &mut Source<R>, output: &mut Output) -> Result<(), 
                 }
             }
             Ok(Line::Other { logged }) => {
-                is_log |= logged;
-                if !is_log && skipped.is_none() {
-                    skipped = Some(trouble_at(source, 0, Line::unexpected(line)));
-                }
-                if !is_log && output.events > 0 {
+                lines.is_log |= logged;
+                lines.pass(source, line, output);
+                if lines.stray.is_some() && !lines.is_log && output.events > 0 {
                     break;
                 }
             }
-            Err(fault) if is_torn => {
+            Err(fault) if !source.text()[..length].ends_with('\n') => {
                 let (line, offset) = (source.line, source.offset);
                 return Err(Trouble::Torn { line, offset, why: fault.why });
             }
@@ -68,8 +75,21 @@ pub fn read<R: Read>(source: &mut Source<R>, output: &mut Output) -> Result<(), 
         }
         source.advance(length);
     }
-    match skipped {
-        Some(trouble) if !is_log => Err(trouble),
+    match lines.stray {
+        Some(trouble) if !lines.is_log => Err(trouble),
         _ => Ok(()),
+    }
+}
+
+impl Lines {
+    /// Passes over a line that is no operation.
+    fn pass<R: Read>(&mut self, source: &Source<R>, line: &str, output: &mut Output) {
+        if line.trim().is_empty() {
+            return;
+        }
+        output.passed_over.add(source.line);
+        if !self.is_log && !self.goes_on && self.stray.is_none() {
+            self.stray = Some(trouble_at(source, 0, Line::unexpected(line)));
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::super::integrity::Integrity;
 use super::super::names::Names;
 use super::super::op_map::{self, Dialect, LineError, key_of};
 use super::super::tape::Tape;
-use super::{Format, Sink, Summary};
+use super::{Format, PassedOver, Sink, Summary};
 use crate::op::{Event, Process};
 
 /// Makes events of op maps, and gives them away.
@@ -22,6 +22,7 @@ pub struct Output<'a, 'b> {
     names: Names,
     integrity: Integrity,
     pub events: u64,
+    pub passed_over: PassedOver,
     pub real_time: bool,
 }
 
@@ -35,6 +36,7 @@ impl<'a, 'b> Output<'a, 'b> {
             names: Names::default(),
             integrity: Integrity::default(),
             events: 0,
+            passed_over: PassedOver::default(),
             real_time: true,
         }
     }
@@ -65,10 +67,21 @@ impl<'a, 'b> Output<'a, 'b> {
             Format::JsonLines if is_packed => Format::Packed,
             other => other,
         };
-        let Output { events, real_time, .. } = self;
+        let Output { events, passed_over, real_time, .. } = self;
         let has_processes = self.dialect.is_none_or(|dialect| !dialect.no_process);
+        let processes = self.names.into_processes();
         let (flaws, flaw_count) = self.integrity.into_flaws();
-        Summary { format, events, damage, flaws, flaw_count, real_time, has_processes }
+        Summary {
+            format,
+            events,
+            passed_over,
+            damage,
+            flaws,
+            flaw_count,
+            real_time,
+            has_processes,
+            processes,
+        }
     }
 }
 

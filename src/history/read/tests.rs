@@ -2,6 +2,7 @@
 
 mod any_bytes;
 mod bad_input;
+mod logs;
 mod property;
 mod recorded;
 mod samples;
@@ -156,7 +157,7 @@ fn errors_name_the_file_and_line_and_field() {
             h.edn:
             line 2, column 14:
             field `process`:
-            expected a number or "nemesis", found "x""#]],
+            expected a number, as other processes here have, or "nemesis", found "x""#]],
     );
     let cut = [LINES[0], &LINES[1][..20], LINES[2], ""].join("\n");
     check_error(
@@ -174,7 +175,7 @@ fn errors_name_the_file_and_line_and_field() {
             h.edn:
             line 2, column 1:
             field `process`:
-            expected a number or "nemesis", found nothing"#]],
+            expected a number, a name or "nemesis", found nothing"#]],
     );
     let edn = b"[{:type :ok, :process 1, :f :read}\n {:type :okay,\n :process 1}]";
     check_error(

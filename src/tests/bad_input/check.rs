@@ -56,7 +56,7 @@ fn what_cannot_be_read_is_told_with_file_line_and_column() {
           with --tolerate-tail: Invalid  (exit code 1)
         index.jsonl: Some(64) stormglass: index.jsonl: line 5, column 2: field `index`: expected a number of 0 or more, found "99999999999999999999"; correct it or restore it from a copy
           with --tolerate-tail: Invalid  (exit code 1)
-        process.jsonl: Some(64) stormglass: process.jsonl: line 5, column 43: field `process`: expected a number or "nemesis", found [0]; correct it or restore it from a copy
+        process.jsonl: Some(64) stormglass: process.jsonl: line 5, column 43: field `process`: expected a number, a name or "nemesis", found [0]; correct it or restore it from a copy
           with --tolerate-tail: Invalid  (exit code 1)
         unbalanced.edn: Some(64) stormglass: unbalanced.edn: line 3, column 49: not EDN: `]` closes nothing; correct it or restore it from a copy
           with --tolerate-tail: Valid  (exit code 0)

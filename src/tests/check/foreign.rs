@@ -86,3 +86,43 @@ fn where_events_have_no_process_a_completion_goes_to_what_it_can_only_be_of() {
     assert!(told.contains(expected), "{told}");
     assert!(!told.contains("process 0") && !said.err.contains("process 0"), "{said:?}");
 }
+
+/// Two transactions of one process that were under way together and each saw the other's write.
+const OVERLAPPING: &str = r#"{:process 0, :type :invoke, :f :txn, :value [[:append :x 1] [:r :y nil]]}
+{:process 0, :type :invoke, :f :txn, :value [[:append :y 1] [:r :x nil]]}
+{:process 0, :type :ok, :f :txn, :value [[:append :y 1] [:r :x [1]]]}
+{:process 0, :type :ok, :f :txn, :value [[:append :x 1] [:r :y [1]]]}
+"#;
+
+#[test]
+fn of_a_process_that_overlaps_itself_results_alone_may_show_what_is_wrong() {
+    let folder = Folder::new();
+    folder.write("wrong.edn", OVERLAPPING);
+    let wrong = folder.run("check wrong.edn --consistency serializable");
+    assert_eq!(wrong.code, Some(1), "{wrong:?}");
+    assert!(wrong.out.contains("G1c"), "{}", wrong.out);
+    assert!(wrong.err.contains("follows from their results alone"), "{}", wrong.err);
+    for (name, rest) in [
+        ("right.edn", OVERLAPPING.replace("[:r :x [1]]", "[:r :x []]")),
+        ("open.edn", format!("{OVERLAPPING}{}", OVERLAPPING.lines().next().expect("a line"))),
+    ] {
+        folder.write(name, rest);
+        let said = folder.run(&format!("check {name} --consistency serializable"));
+        assert_eq!(said.code, Some(2), "{name}: {said:?}");
+    }
+}
+
+#[test]
+fn processes_may_have_names() {
+    let folder = Folder::new();
+    let named = STALE.replace("\"process\":0", "\"process\":\"w0\"");
+    let named = named.replace("\"process\":1", "\"process\":\"client-1\"");
+    folder.write("named.jsonl", &named);
+    let said = folder.run("check named.jsonl --model register");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("told as numbers: 0 = w0, 1 = client-1"), "{}", said.err);
+    folder.write("mixed.jsonl", named.replacen("\"w0\"", "0", 1));
+    let mixed = folder.run("check mixed.jsonl --model register");
+    assert_eq!(mixed.code, Some(64), "{mixed:?}");
+    assert!(mixed.err.contains("expected a number, as other processes here have"), "{}", mixed.err);
+}

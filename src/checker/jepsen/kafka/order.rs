@@ -71,19 +71,23 @@ fn within(kafka: &Kafka, logs: &Logs, op: &Op, tally: &mut Tally) {
 
 fn tell_within(kafka: &Kafka, logs: &Logs, polls: bool, pair: &Pair, tally: &mut Tally) {
     match (polls, pair.distance > 1) {
-        (false, true) => tally.count("int-send-skip", 1),
+        (false, true) => {
+            tally.count_or_report("int-send-skip", 1, || told(kafka, logs, "sent", pair));
+        }
         (false, false) => {
             tally.report("int-nonmonotonic-send", || told(kafka, logs, "sent", pair));
         }
-        (true, _) if kafka.subscribes => tally.open(|| {
+        (true, skips) if kafka.subscribes && !tally.names(internal(skips)) => tally.open(|| {
             let words = told(kafka, logs, "polled", pair).summary;
             format!("{words}, which a change of its assignment may explain")
         }),
-        (true, true) => tally.report("int-poll-skip", || told(kafka, logs, "polled", pair)),
-        (true, false) => {
-            tally.report("int-nonmonotonic-poll", || told(kafka, logs, "polled", pair))
-        }
+        (true, skips) => tally.report(internal(skips), || told(kafka, logs, "polled", pair)),
     }
+}
+
+/// What one operation's own polls do that are not one right after the other.
+fn internal(skips: bool) -> &'static str {
+    if skips { "int-poll-skip" } else { "int-nonmonotonic-poll" }
 }
 
 /// Only a poll that was `ok` moves on; each is compared with the last one that did.
@@ -96,7 +100,7 @@ fn across_polls(kafka: &Kafka, logs: &Logs, op: &Op, last: &mut Lasts, tally: &m
             let kind = if distance > 1 { "poll-skip" } else { "nonmonotonic-poll" };
             match (distance, kafka.subscribes) {
                 (1, _) => {}
-                (_, true) => tally.count(kind, 1),
+                (_, true) => tally.count_or_report(kind, 1, || told(kafka, logs, "polled", &pair)),
                 (_, false) => tally.report(kind, || told(kafka, logs, "polled", &pair)),
             }
         }

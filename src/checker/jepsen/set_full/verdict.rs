@@ -93,6 +93,11 @@ fn lost(set: &SetFull, number: u32, life: &Life) -> Told {
     Told { summary, proof: life.proof(), ..Told::default() }
 }
 
+/// What a read shows at once that lacks an element which it must have.
+pub(super) fn missed(set: &SetFull, number: u32, life: &Life) -> Told {
+    missing(set, number, life, life.since_known(life.absent))
+}
+
 fn missing(set: &SetFull, number: u32, life: &Life, latency: Nanos) -> Told {
     let name = set.elements.name(number);
     let stale = milliseconds(latency);

@@ -4,3 +4,4 @@ mod elle_cli;
 mod general;
 mod jepsen;
 mod kafka;
+mod rows;

@@ -1,7 +1,7 @@
 //! What was seen, in words. The check at the end tells more.
 
 use super::Name;
-use super::key::{Mark, Violation};
+use super::key::{MOMENTS, Mark, Violation};
 use crate::checker::Anomaly;
 use crate::checker::moment::seconds;
 use crate::op::Key;
@@ -20,7 +20,7 @@ impl Mark {
     fn told(&self) -> String {
         match self.time {
             0 if self.at == 0 => "the beginning".to_owned(),
-            0 => format!("event {}", self.at - 1),
+            0 => format!("event {}", self.at / MOMENTS - 1),
             time => seconds(time),
         }
     }
@@ -61,6 +61,16 @@ pub(super) fn anomaly(violation: &Violation, key: Option<&Key>) -> Anomaly {
             );
             ("stale-read", summary)
         }
+        Violation::Taken { name, first, again } => {
+            let (value, one, other) = (name.told(), first.process, again.process);
+            let summary = format!(
+                "process {one} set {value} to something else by {}, and so did process {other} by {}, \
+                 though {value} was there but once",
+                first.told(),
+                again.told()
+            );
+            ("nonlinearizable", summary)
+        }
     };
     let marks = marks(violation);
     let mut ops: Vec<u64> = marks.iter().filter(|m| m.at > 0).map(|m| m.invocation).collect();
@@ -86,6 +96,7 @@ fn marks(violation: &Violation) -> Vec<Mark> {
     match violation {
         Violation::Absent { invoked, completed, .. } => vec![*invoked, *completed],
         Violation::Failed { seen, failed } => vec![seen.first_completion, *failed],
+        Violation::Taken { first, again, .. } => vec![*first, *again],
         Violation::Stale { read, completed, other } => vec![
             read.first_completion,
             read.last_invocation,

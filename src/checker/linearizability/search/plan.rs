@@ -1,6 +1,8 @@
 //! What does not change during a search: the events in order, slots, and classes of open
 //! operations.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 
 use super::groups::Groups;
@@ -25,16 +27,18 @@ pub(super) struct Class {
 
 pub(super) struct Plan<'a> {
     pub operations: &'a [Operation],
-    pub observed: Observed,
+    pub observed: &'a Observed,
+    values: usize,
     pub classes: Vec<Class>,
     /// Operations in flight at once, at most.
     pub slots: usize,
     steps: Vec<Step>,
     /// By operation: its slot while in flight, or its class if it is open.
     places: Vec<u32>,
-    /// By operation: the number of its effect where others share it, else `ALONE`.
-    kin: Vec<u32>,
-    pub service: Service,
+    /// By operation: the number of its effect where others share it, else `ALONE`. This and the next are
+    /// made when first asked for, which an easy search never does.
+    kin: OnceCell<Vec<u32>>,
+    service: OnceCell<Service>,
     sightings: FxHashMap<ValueId, Sightings>,
 }
 
@@ -50,16 +54,17 @@ struct Sightings {
 }
 
 impl<'a> Plan<'a> {
-    pub fn new(operations: &'a [Operation], values: usize) -> Plan<'a> {
+    pub fn new(operations: &'a [Operation], values: usize, observed: &'a Observed) -> Plan<'a> {
         let mut plan = Plan {
             operations,
-            observed: Observed::of(operations, values),
+            observed,
+            values,
             classes: Vec::new(),
             slots: 0,
             steps: steps(operations),
             places: vec![0; operations.len()],
-            kin: kin(operations, values),
-            service: Service::of(operations, values),
+            kin: OnceCell::new(),
+            service: OnceCell::new(),
             sightings: FxHashMap::default(),
         };
         plan.place();
@@ -94,6 +99,9 @@ impl<'a> Plan<'a> {
 
     /// Finds who may observe what open operations make. Evidence of difference observes any value.
     fn sight(&mut self) {
+        if self.classes.is_empty() {
+            return;
+        }
         let made = self.classes.iter().filter_map(|class| class.effect.produces());
         self.sightings = made.map(|value| (value, Sightings::default())).collect();
         for operation in self.operations {
@@ -114,7 +122,12 @@ impl<'a> Plan<'a> {
 
     /// The group of operations, two at least, that have this one's effect.
     pub fn kin(&self, operation: u32) -> Option<u32> {
-        Some(self.kin[operation as usize]).filter(|kin| *kin != ALONE)
+        let kin = self.kin.get_or_init(|| kin(self.operations, self.values));
+        Some(kin[operation as usize]).filter(|kin| *kin != ALONE)
+    }
+
+    pub fn service(&self) -> &Service {
+        self.service.get_or_init(|| Service::of(self.operations, self.values))
     }
 
     /// Whether so many open operations of the class are as good as any number: a use that nobody

@@ -3,6 +3,8 @@
 //! A write that can serve nobody any more may hide behind the next write, and an observer that
 //! nobody can serve any more makes a search turn back.
 
+use std::ops::Range;
+
 use crate::checker::linearizability::operation::{Effect, NEVER, Operation, ValueId};
 
 pub(super) struct Service {
@@ -10,6 +12,10 @@ pub(super) struct Service {
     useful_until: Vec<u32>,
     /// By operation: the last invocation, before it completes, of one that can make what it observes.
     last_source: Vec<u32>,
+    makers: ByValue,
+    observers: ByValue,
+    /// Beside the observers: of each and those after it the one that completes first.
+    soonest: Vec<u32>,
 }
 
 /// Moments of operations by value, ascending by the first, the second the latest so far.
@@ -17,6 +23,8 @@ struct ByValue {
     /// Where each value's moments begin, and the end of all.
     starts: Vec<u32>,
     moments: Vec<(u32, u32)>,
+    /// Beside the moments.
+    operations: Vec<u32>,
 }
 
 impl ByValue {
@@ -34,10 +42,12 @@ impl ByValue {
         }
         // While they are filled in, each start stands one place further: there the next goes.
         let mut moments = vec![(0, 0); starts[values + 1] as usize];
-        for operation in operations {
+        let mut numbers = vec![0; moments.len()];
+        for (operation, number) in operations.iter().zip(0..) {
             let Some(value) = value(operation.effect) else { continue };
             let place = &mut starts[value as usize + 1];
             moments[*place as usize] = (operation.invoke, operation.complete);
+            numbers[*place as usize] = number;
             *place += 1;
         }
         for bounds in starts.windows(2) {
@@ -47,15 +57,41 @@ impl ByValue {
                 *complete = latest;
             }
         }
-        ByValue { starts, moments }
+        ByValue { starts, moments, operations: numbers }
     }
 
     /// The last of those invoked before this moment, and the latest completion among them.
     fn before(&self, value: ValueId, moment: u32) -> Option<(u32, u32)> {
-        let (start, end) = (self.starts[value as usize], self.starts[value as usize + 1]);
-        let list = &self.moments[start as usize..end as usize];
+        let list = &self.moments[self.range(value)];
         let count = list.partition_point(|(invoke, _)| *invoke < moment);
         Some(list[count.checked_sub(1)?])
+    }
+
+    /// The place of the first that is invoked after this moment.
+    fn after(&self, value: ValueId, moment: u32) -> Option<usize> {
+        let range = self.range(value);
+        let before = self.moments[range.clone()].partition_point(|(invoke, _)| *invoke <= moment);
+        (range.start + before < range.end).then_some(range.start + before)
+    }
+
+    fn range(&self, value: ValueId) -> Range<usize> {
+        let [start, end] = [value as usize, value as usize + 1].map(|place| self.starts[place]);
+        start as usize..end as usize
+    }
+
+    /// Of each and those of its value after it the one that completes first.
+    fn soonest(&self, operations: &[Operation]) -> Vec<u32> {
+        let mut soonest = self.operations.clone();
+        for bounds in self.starts.windows(2) {
+            let mut first: Option<u32> = None;
+            for number in soonest[bounds[0] as usize..bounds[1] as usize].iter_mut().rev() {
+                let complete = |number: u32| operations[number as usize].complete;
+                let sooner = first.filter(|first| complete(*first) < complete(*number));
+                *number = sooner.unwrap_or(*number);
+                first = Some(*number);
+            }
+        }
+        soonest
     }
 }
 
@@ -78,7 +114,23 @@ impl Service {
             let source = observed.and_then(|value| makers.before(value, operation.complete));
             source.map_or(0, |(invoke, _)| invoke)
         });
-        Service { useful_until: useful_until.collect(), last_source: last_source.collect() }
+        Service {
+            useful_until: useful_until.collect(),
+            last_source: last_source.collect(),
+            soonest: observers.soonest(operations),
+            makers,
+            observers,
+        }
+    }
+
+    /// Of those invoked after `now` who surely observe this value the one that completes first, unless
+    /// somebody invoked after `now` as well can make the value for it.
+    pub fn needs(&self, operations: &[Operation], value: ValueId, now: u32) -> Option<u32> {
+        let observer = self.soonest[self.observers.after(value, now)?];
+        let complete = operations[observer as usize].complete;
+        let maker = self.makers.after(value, now);
+        let is_served = maker.is_some_and(|maker| self.makers.moments[maker].0 < complete);
+        (!is_served && complete != NEVER).then_some(observer)
     }
 
     /// Whether what the operation makes may still be observed at or after `now`.

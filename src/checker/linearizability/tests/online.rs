@@ -54,6 +54,34 @@ fn it_reports_at_the_event_that_leaves_no_order_and_never_else() {
     assert!(wrong.min(right) > rounds(1_000), "{wrong} wrong, {right} right");
 }
 
+#[test]
+fn a_compare_and_set_is_a_read_and_a_write_and_what_is_right_is_never_reported() {
+    let rng = Rng::from_seed(24);
+    let (mut at_once, mut later) = (0, 0);
+    for round in 0..rounds(10_000) {
+        let mut rng = rng.fork(&round.to_string());
+        let plan = Plan {
+            operations: rng.between(2, 9) as usize,
+            clients: rng.between(2, 4) as usize,
+            domain: 0,
+            cas: *rng.pick(&[20, 60]).expect("a share"),
+            info: *rng.pick(&[0, 10, 40]).expect("a share"),
+            lies: *rng.pick(&[0, 30, 60]).expect("a share"),
+            initial_is_zero: rng.chance(0.5),
+        };
+        let initial = if plan.initial_is_zero { Value::Int(0) } else { Value::Nil };
+        let model = RegisterModel { initial, ..RegisterModel::CAS_REGISTER };
+        let history = Simulation::run(plan, rng.fork("run"));
+        let found = reported(&history, &model).map(|(place, _)| place);
+        let expected = first_wrong(&history, &model);
+        let told = || format!("round {round}, {plan:?}: {found:?}, {expected:?} of {history:#?}");
+        assert!(found.is_none_or(|at| expected.is_some_and(|first| first <= at)), "{}", told());
+        at_once += u64::from(found.is_some() && found == expected);
+        later += u64::from(found != expected);
+    }
+    assert!(at_once > 8 * later, "{at_once} at once, {later} later or never");
+}
+
 /// Values that come again, by chance while the earlier one may still be there.
 #[test]
 fn where_values_repeat_it_never_reports_what_is_right() {
@@ -83,12 +111,33 @@ fn where_values_repeat_it_never_reports_what_is_right() {
 }
 
 #[test]
+fn a_long_history_that_is_right_is_never_reported_whatever_was_forgotten() {
+    let rng = Rng::from_seed(25);
+    for round in 0..rounds(60) {
+        let mut rng = rng.fork(&round.to_string());
+        let plan = Plan {
+            operations: 400,
+            clients: rng.between(2, 8) as usize,
+            domain: 0,
+            cas: *rng.pick(&[0, 20, 60]).expect("a share"),
+            info: *rng.pick(&[0, 2, 20]).expect("a share"),
+            lies: 0,
+            initial_is_zero: true,
+        };
+        let model = RegisterModel { initial: Value::Int(0), ..RegisterModel::CAS_REGISTER };
+        let history = Simulation::run(plan, rng.fork("run"));
+        let found = reported(&history, &model);
+        assert!(found.is_none(), "round {round}, {plan:?}: {found:#?}");
+    }
+}
+
+#[test]
 fn memory_is_what_is_in_flight_and_may_still_be_read() {
     let plan = Plan {
         operations: 20_000,
         clients: 10,
         domain: 0,
-        cas: 0,
+        cas: 20,
         info: 0,
         lies: 0,
         initial_is_zero: false,
@@ -96,7 +145,7 @@ fn memory_is_what_is_in_flight_and_may_still_be_read() {
     let history = Simulation::run(plan, Rng::from_seed(23));
     let mut online = Online::default();
     for event in history.events() {
-        assert_eq!(online.observe(event, &RegisterModel::REGISTER), None);
+        assert_eq!(online.observe(event, &RegisterModel::CAS_REGISTER), None);
         assert!(online.remembered() < 400, "{} values", online.remembered());
     }
 }
@@ -110,6 +159,15 @@ fn what_it_reports_is_understood_at_seven_in_the_morning() {
     let (_, anomaly) = reported(&stale, &RegisterModel::REGISTER).expect("a stale read");
     assert_eq!(anomaly.kind, "nonlinearizable");
     assert_eq!(anomaly.ops, [4]);
+    let races = history("1 0 invoke cas 0>1\n1 1 invoke cas 0>2\n2 0 ok cas 0>1\n3 1 ok cas 0>2");
+    let zero = RegisterModel { initial: Value::Int(0), ..RegisterModel::CAS_REGISTER };
+    let (place, anomaly) = reported(&races, &zero).expect("a value replaced twice");
+    assert_eq!((place, anomaly.ops), (3, vec![0, 1]));
+    assert_eq!(
+        anomaly.summary,
+        "process 0 set 0 to something else by 2.000 s, and so did process 1 by 3.000 s, though 0 was \
+         there but once"
+    );
     let concurrent = history(
         "1 2 invoke read nil\n1 0 invoke write 1\n2 0 ok write 1\n3 0 invoke write 2\n4 0 ok write 2
         5 1 invoke read nil\n6 1 ok read 1",

@@ -85,11 +85,17 @@ fn every_algorithm_agrees_with_the_oracle_on_small_histories() {
     assert!(least > Some(rounds(2_000)), "too few cases of a sort: {seen:?}");
 }
 
-/// With and without the open operations that cannot matter.
+/// With and without the open operations that cannot matter; with plenty of everything, and with hardly
+/// any memory and patience.
 fn compare_search(register: &Register, expected: bool, told: &impl Fn() -> String) {
-    for operations in [register.operations.clone(), relevant(&register.operations, register.values)]
-    {
-        match search(&operations, register.values, &UNLIMITED).0 {
+    let scarce = Limits { memory: 1 << 12, patience: 1, ..UNLIMITED };
+    for (operations, limits) in [
+        (register.operations.clone(), UNLIMITED),
+        (register.operations.clone(), scarce),
+        (relevant(&register.operations, register.values), scarce),
+    ] {
+        let observed = Observed::of(&operations, register.values);
+        match search(&operations, register.values, &observed, &limits).0 {
             Searched::Linearizable { order } => {
                 assert!(expected, "search accepted: {}", told());
                 assert_eq!(replay(&operations, &order), Ok(()), "{}", told());
@@ -132,6 +138,12 @@ fn compare_shrunk(register: &Register, core: Vec<Operation>, told: &impl Fn() ->
     let shrunk = shrink(&core, &UNLIMITED);
     assert!(shrunk.minimal && shrunk.operations.len() <= core.len(), "{}", told());
     refuse_shrunk(register, &shrunk, told);
+    for chosen in shrunk.operations.iter().filter(|o| !o.is_open()) {
+        let weaker = shrunk.operations.iter();
+        let weaker: Vec<Operation> =
+            weaker.filter_map(|o| if o == chosen { weakened(o) } else { Some(*o) }).collect();
+        assert!(has_order(&weaker), "less would do than {:#?}: {}", shrunk.operations, told());
+    }
 }
 
 fn refuse_shrunk(register: &Register, shrunk: &Shrunk, told: &impl Fn() -> String) {

@@ -59,3 +59,32 @@ fn what_was_perhaps_done_before_may_be_what_a_term_begins_with() {
         "yes yes yes",
     );
 }
+
+#[test]
+fn a_value_written_again_may_still_be_what_its_term_begins_with() {
+    let ranges = [0..=0, 1..=1, 1..=1, 1..=1];
+    let text = "1 0 invoke write 1\n2 0 ok write 1\n3 0 invoke read nil\n4 0 ok read 1
+        5 0 invoke write 1\n6 0 ok write 1\n7 0 invoke read nil\n8 0 ok read 1";
+    check(text, 2, &ranges, "yes yes");
+    check(&text.replace("4 0 ok read 1", "4 0 ok read 9"), 2, &ranges, "yes no");
+}
+
+#[test]
+fn a_term_that_may_begin_with_too_many_states_is_not_refused() {
+    let text = |states: usize| {
+        let mut lines = String::new();
+        for state in 1..=states {
+            lines += &format!("{state} 0 invoke write {state}\n{state} 0 ok write {state}\n");
+        }
+        for state in 1..=states {
+            lines += &format!("500 {} invoke cas {state}>1000\n", 100 + state);
+        }
+        lines
+            + "600 0 invoke read nil\n601 0 ok read 1000\n602 0 invoke read nil\n603 0 ok read 7777"
+    };
+    for (states, expected) in [(62, "yes no"), (63, "yes unknown")] {
+        let mut ranges = vec![0..=0; 2 * states];
+        ranges.extend([1..=1, 1..=1]);
+        check(&text(states), 2, &ranges, expected);
+    }
+}

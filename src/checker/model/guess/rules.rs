@@ -40,12 +40,17 @@ const RULES: &[(&str, Rule)] = &[
     ("unordered-queue", |shape| shape.is_of(&["enqueue"], &["dequeue"])),
     ("queue", |shape| shape.is_of(&["enqueue"], &["dequeue"])),
     ("total-queue", |shape| shape.is_of(&["enqueue"], &["dequeue", "drain"])),
+    ("priority-queue", |shape| {
+        ["delete-min", "pop-min", "extract-min"].iter().any(|take| shape.is_of(&[*take], PUT))
+    }),
     ("stack", |shape| shape.is_of(&["push"], &["pop"])),
     ("mutex", |shape| is_lock(shape, false)),
     ("lock", |shape| is_lock(shape, false)),
     ("owner-mutex", |shape| is_lock(shape, false)),
     ("reentrant-mutex", |shape| is_lock(shape, false)),
     ("fenced-lock", |shape| is_lock(shape, true)),
+    ("lease-lock", |shape| is_lock(shape, false)),
+    ("semaphore", |shape| is_lock(shape, false)),
     ("unique-ids", |shape| shape.is_of(&["generate"], &[])),
     ("causal", |shape| shape.is_of(&["read-init"], &["read", "write"])),
     ("dirty-read", |shape| shape.is_of(&["strong-read"], &["write", "read", "refresh"])),
@@ -67,6 +72,9 @@ const RULES: &[(&str, Rule)] = &[
             || shape.parts_are_of(&["poll"], &[])
     }),
 ];
+
+/// What putting something into a priority queue is called.
+const PUT: &[&str] = &["insert", "push", "add", "offer", "enqueue"];
 
 fn is_set(shape: &Shape, names: &[&str]) -> bool {
     shape.is_of(&["add"], names)

@@ -36,6 +36,19 @@ impl<'a, O: Object> Wording<'a, O> {
         }
     }
 
+    /// When the invocation or completion at this place in time was.
+    pub fn event(&self, core: &[Timed<O::Operation>], event: u32) -> String {
+        let found = core.iter().find_map(|timed| {
+            let (invocation, completion) = self.pair(timed);
+            match (timed.invoke == event, timed.complete == event) {
+                (true, _) => Some(invocation),
+                (_, true) => completion,
+                _ => None,
+            }
+        });
+        found.map_or("the end".to_owned(), |event| self.moment(event))
+    }
+
     /// `process 4 on zookeeper2`.
     fn who(&self, timed: &Timed<O::Operation>) -> String {
         let (invocation, completion) = self.pair(timed);

@@ -1,5 +1,6 @@
 //! Whether a container can have been empty when somebody found it so.
 
+use super::reason::Moment;
 use super::values::{Core, Life, Values};
 
 /// A stretch of time in which a value was surely there.
@@ -13,6 +14,13 @@ struct Stay {
 /// Somebody who found nothing, though at every moment at which that may have been some value was there; and
 /// those values. O(n log n).
 pub(super) fn never_empty(values: &Values, from: Option<u32>) -> Option<Core> {
+    let (found, stays) = covered(values, from)?;
+    let lives = stays.into_iter().flat_map(|stay| values.positions(&stay.life));
+    Some(lives.chain([found]).collect())
+}
+
+/// Who found nothing, by position, and the stays of those values, one after the other.
+fn covered(values: &Values, from: Option<u32>) -> Option<(usize, Vec<Stay>)> {
     if values.empty.is_empty() {
         return None;
     }
@@ -26,9 +34,34 @@ pub(super) fn never_empty(values: &Values, from: Option<u32>) -> Option<Core> {
     values.empty.iter().find_map(|position| {
         let found = &values.operations[*position];
         let links = covering(&stays, &chain, found.invoke, found.complete)?;
-        let lives = links.into_iter().flat_map(|link| values.positions(&stays[link].life));
-        Some(lives.chain([*position]).collect())
+        Some((*position, links.into_iter().map(|link| stays[link]).collect()))
     })
+}
+
+/// Values that are told.
+const TOLD: usize = 8;
+
+/// Why something was there, in sentences; none where it is not this that is wrong.
+pub(super) fn reason(values: &Values, moment: Moment) -> Vec<String> {
+    let Some((found, stays)) = covered(values, None) else { return Vec::new() };
+    let found = &values.operations[found];
+    let (from, until) = (moment(found.invoke), moment(found.complete));
+    let mut lines = vec![format!(
+        "from {from} to {until}, when nothing was found, something was always there:"
+    )];
+    lines.extend(stays.iter().take(TOLD).map(|stay| {
+        let value = stay.life.put.and_then(|put| values.operations[put].operation.value());
+        let value = value.map_or(String::new(), |value| value.to_string());
+        let until = match stay.life.taken {
+            Some(_) => format!("nobody asked for it before {}", moment(stay.until)),
+            None => "nobody took it".to_owned(),
+        };
+        format!("{value} had gone in by {}, and {until}", moment(stay.from))
+    }));
+    if stays.len() > TOLD {
+        lines.push(format!("and {} more, one after the other", stays.len() - TOLD));
+    }
+    lines
 }
 
 /// By place among the stays: which of those up to here lasts longest.

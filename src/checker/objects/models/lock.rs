@@ -62,15 +62,10 @@ impl Lock {
 
     /// The value by itself, or its client; the process where that counts.
     fn owner(&self, seen: &Seen) -> Atom {
-        let named = match seen.asked() {
-            Value::Json(json) => field(json, &["client", "owner", "node"]).map(Atom::of_json),
-            other => Some(Atom::of(other)),
-        };
-        match (self.kind, named.filter(|owner| *owner != Atom::Nil)) {
-            (Kind::Mutex, _) => Atom::Nil,
-            (Kind::Lock, named) => named.unwrap_or(Atom::Nil),
-            (_, Some(named)) => named,
-            (_, None) => Atom::Text(format!("process {}", seen.invocation().process).into()),
+        match self.kind {
+            Kind::Mutex => Atom::Nil,
+            Kind::Lock => named_owner(seen).unwrap_or(Atom::Nil),
+            _ => named_owner(seen).unwrap_or_else(|| process(seen)),
         }
     }
 
@@ -110,8 +105,22 @@ fn field<'a>(json: &'a Json, names: &[&str]) -> Option<&'a Json> {
     }
 }
 
+/// The owner that the operation names.
+pub(super) fn named_owner(seen: &Seen) -> Option<Atom> {
+    let named = match seen.asked() {
+        Value::Json(json) => field(json, &["client", "owner", "node"]).map(Atom::of_json),
+        other => Some(Atom::of(other)),
+    };
+    named.filter(|owner| *owner != Atom::Nil)
+}
+
+/// Who is the owner where none is named.
+pub(super) fn process(seen: &Seen) -> Atom {
+    Atom::Text(format!("process {}", seen.invocation().process).into())
+}
+
 /// An `ok` with `false`.
-fn is_refusal(seen: &Seen) -> bool {
+pub(super) fn is_refusal(seen: &Seen) -> bool {
     matches!(seen.answer(), Some(Value::Json(json)) if **json == Json::Bool(false))
 }
 

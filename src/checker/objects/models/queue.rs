@@ -1,4 +1,4 @@
-//! Queues: first in, first out, or in no order.
+//! Queues: first in, first out, or in no order, or the least first.
 
 use super::container::{self, Names, Operation, Taken};
 use crate::checker::ModelOptions;
@@ -11,7 +11,18 @@ use crate::checker::objects::seen::{Seen, Timed};
 /// A queue, empty at first.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    pub(in crate::checker::objects) is_fifo: bool,
+    discipline: Discipline,
+}
+
+/// What comes out next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Discipline {
+    /// What went in first.
+    First,
+    /// Anything.
+    Any,
+    /// The least number.
+    Least,
 }
 
 const NAMES: Names = Names {
@@ -20,31 +31,52 @@ const NAMES: Names = Names {
     expected: "enqueue, dequeue",
 };
 
+const NAMES_OF_PRIORITY: Names = Names {
+    put: &["insert", "push", "add", "offer", "enqueue"],
+    take: &["delete-min", "pop-min", "extract-min", "pop", "poll", "dequeue"],
+    expected: "insert, delete-min",
+};
+
 impl Queue {
     pub fn fifo(_options: &ModelOptions) -> Result<Queue, String> {
-        Ok(Queue { is_fifo: true })
+        Ok(Queue { discipline: Discipline::First })
     }
 
     pub fn unordered(_options: &ModelOptions) -> Result<Queue, String> {
-        Ok(Queue { is_fifo: false })
+        Ok(Queue { discipline: Discipline::Any })
+    }
+
+    pub fn of_priority(_options: &ModelOptions) -> Result<Queue, String> {
+        Ok(Queue { discipline: Discipline::Least })
+    }
+
+    fn names(&self) -> &'static Names {
+        match self.discipline {
+            Discipline::First | Discipline::Any => &NAMES,
+            Discipline::Least => &NAMES_OF_PRIORITY,
+        }
     }
 
     /// Where this value may come out.
     fn place_of(&self, state: &[Atom], value: &Atom) -> Option<usize> {
-        match self.is_fifo {
-            true => (state.first() == Some(value)).then_some(0),
-            false => state.binary_search(value).ok(),
+        match self.discipline {
+            Discipline::First | Discipline::Least => (state.first() == Some(value)).then_some(0),
+            Discipline::Any => state.binary_search(value).ok(),
         }
     }
 }
 
 impl Object for Queue {
-    /// In order of entry; without that order, sorted.
+    /// In order of entry; where that does not count, sorted.
     type State = Vec<Atom>;
     type Operation = Operation;
 
     fn name(&self) -> &'static str {
-        if self.is_fifo { "fifo-queue" } else { "unordered-queue" }
+        match self.discipline {
+            Discipline::First => "fifo-queue",
+            Discipline::Any => "unordered-queue",
+            Discipline::Least => "priority-queue",
+        }
     }
 
     fn init(&self) -> Vec<Atom> {
@@ -52,15 +84,30 @@ impl Object for Queue {
     }
 
     fn parse(&self, seen: &Seen) -> Result<Option<Operation>, String> {
-        NAMES.parse(seen)
+        let parsed = self.names().parse(seen)?;
+        let expected = "a whole number, the least of which comes out first";
+        let is_number = |value: &Atom| matches!(value, Atom::Int(_));
+        match &parsed {
+            Some(operation) if self.discipline == Discipline::Least => match operation {
+                Operation::Put(value) if !is_number(value) => Err(seen.malformed(expected)),
+                _ if !operation.value().is_none_or(is_number) => Err(seen.unreadable(expected)),
+                _ => Ok(parsed),
+            },
+            _ => Ok(parsed),
+        }
     }
 
     fn step(&self, state: &Vec<Atom>, operation: &Operation) -> Option<Vec<Atom>> {
         let mut next = state.clone();
         match operation {
             Operation::Put(value) => {
-                let sorted = state.partition_point(|other| other < value);
-                next.insert(if self.is_fifo { state.len() } else { sorted }, value.clone());
+                let place = match self.discipline {
+                    Discipline::First => state.len(),
+                    Discipline::Any | Discipline::Least => {
+                        state.partition_point(|other| other < value)
+                    }
+                };
+                next.insert(place, value.clone());
             }
             Operation::Take(Taken::Value(value)) => {
                 next.remove(self.place_of(state, value)?);
@@ -76,7 +123,7 @@ impl Object for Queue {
     }
 
     fn describe(&self, operation: &Operation) -> String {
-        NAMES.describe(operation)
+        self.names().describe(operation)
     }
 
     fn describe_state(&self, state: &Vec<Atom>) -> String {
@@ -91,7 +138,7 @@ impl Object for Queue {
     }
 
     fn alternatives(&self, operation: &Operation, all: &[Timed<Operation>]) -> Vec<Operation> {
-        if self.is_fifo || *operation != Operation::Take(Taken::Unknown) {
+        if self.discipline != Discipline::Any || *operation != Operation::Take(Taken::Unknown) {
             return vec![operation.clone()];
         }
         let mut values: Vec<&Atom> = all
@@ -124,13 +171,21 @@ impl Object for Queue {
     }
 
     fn shortcut(&self, operations: &[Timed<Operation>]) -> Shortcut {
-        let decided = match self.is_fifo {
-            true => fast::fifo::decide(operations),
-            false => fast::bag::decide(operations),
+        let decided = match self.discipline {
+            Discipline::First => fast::fifo::decide(operations),
+            Discipline::Any => fast::bag::decide(operations),
+            Discipline::Least => fast::least::decide(operations),
         };
         match decided {
             Shortcut::None => fast::sources::decide(operations),
             decided => decided,
+        }
+    }
+
+    fn reason(&self, core: &[Timed<Operation>], moment: &dyn Fn(u32) -> String) -> Vec<String> {
+        match self.discipline {
+            Discipline::First | Discipline::Any => fast::reason::of_queue(core, moment),
+            Discipline::Least => Vec::new(),
         }
     }
 

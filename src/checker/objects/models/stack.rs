@@ -79,7 +79,14 @@ impl Object for Stack {
     }
 
     fn shortcut(&self, operations: &[Timed<Operation>]) -> Shortcut {
-        fast::sources::decide(operations)
+        match fast::lifo::decide(operations) {
+            Shortcut::None => fast::sources::decide(operations),
+            decided => decided,
+        }
+    }
+
+    fn reason(&self, core: &[Timed<Operation>], moment: &dyn Fn(u32) -> String) -> Vec<String> {
+        fast::reason::of_stack(core, moment)
     }
 
     fn weight(&self, _state: &Rope<Atom>) -> usize {

@@ -1,7 +1,10 @@
 //! Queues and stacks.
 
-use super::soundness::Family;
+use super::oracle::has_order;
+use super::soundness::{Family, swap};
 use crate::checker::ModelOptions;
+use crate::checker::objects::decide::relevant;
+use crate::checker::objects::fast::Shortcut;
 use crate::checker::objects::models::container::{Operation, Taken};
 use crate::checker::objects::models::queue::Queue;
 use crate::checker::objects::models::stack::Stack;
@@ -97,6 +100,17 @@ fn unordered_queues_are_decided_as_by_trying_all_orders() {
 }
 
 #[test]
+fn priority_queues_are_decided_as_by_trying_all_orders() {
+    let least = || Queue::of_priority(&OPTIONS());
+    family(least(), |rng, state| draw_of_queue(rng, state, Values::Few, true), spoil)
+        .agrees_with_the_oracle();
+    let unique =
+        family(least(), |rng, state| draw_of_queue(rng, state, Values::Unique, true), spoil_unique);
+    unique.agrees_with_the_oracle();
+    Family { histories: 10_000, ..unique }.agrees_with_the_oracle_after_swaps();
+}
+
+#[test]
 fn stacks_are_decided_as_by_trying_all_orders() {
     let stack = || Stack::new(&OPTIONS());
     family(stack(), |rng, state| draw_of_stack(rng, state, Values::Few), spoil)
@@ -104,4 +118,49 @@ fn stacks_are_decided_as_by_trying_all_orders() {
     let unique =
         family(stack(), |rng, state| draw_of_stack(rng, state, Values::Unique), spoil_unique);
     unique.agrees_with_the_oracle_after_swaps();
+}
+
+/// Queues of unique values need no search, unless takings of unknown outcome may explain what was found
+/// empty.
+fn needs_no_search(family: &Family<Queue>) {
+    let (mut valid, mut invalid, mut helped) = (0, 0, 0);
+    for seed in 0..4_000 {
+        let mut rng = Rng::from_seed(seed);
+        let mut operations = family.history(&mut rng);
+        if rng.chance(0.5) {
+            swap::<Queue>(&mut rng, &mut operations);
+        }
+        let operations = relevant(&family.object, &operations);
+        let open = operations.iter().filter(|t| t.is_open()).any(|t| t.operation.value().is_none());
+        let found_empty = operations.iter().any(|timed| timed.operation.is_of_nothing());
+        if open && found_empty {
+            continue;
+        }
+        let expected = has_order(&family.object, &operations);
+        match family.object.shortcut(&operations) {
+            Shortcut::None => panic!("seed {seed}: undecided: {operations:#?}"),
+            found => assert_eq!(found == Shortcut::Linearizable, expected, "seed {seed}"),
+        }
+        *(if expected { &mut valid } else { &mut invalid }) += 1;
+        helped += usize::from(open);
+    }
+    assert!(
+        valid.min(invalid).min(helped) > 200,
+        "{valid} valid, {invalid} invalid, {helped} helped"
+    );
+}
+
+#[test]
+fn queues_of_unique_values_need_no_search() {
+    let (fifo, unordered) = (Queue::fifo(&OPTIONS()), Queue::unordered(&OPTIONS()));
+    needs_no_search(&family(
+        fifo,
+        |rng, state| draw_of_queue(rng, state, Values::Unique, true),
+        spoil_unique,
+    ));
+    needs_no_search(&family(
+        unordered,
+        |rng, state| draw_of_queue(rng, state, Values::Unique, false),
+        spoil_unique,
+    ));
 }

@@ -38,16 +38,7 @@ impl<O: Object> Family<O> {
 
     /// The same, where some histories are spoiled by having two operations change places.
     pub fn agrees_with_the_oracle_after_swaps(&self) {
-        self.agrees(|rng, operations| {
-            let certain: Vec<usize> =
-                (0..operations.len()).filter(|at| !operations[*at].is_open()).collect();
-            let drawn = (rng.pick(&certain).copied(), rng.pick(&certain).copied());
-            if let (Some(one), Some(other)) = drawn {
-                let swapped = operations[one].operation.clone();
-                operations[one].operation =
-                    std::mem::replace(&mut operations[other].operation, swapped);
-            }
-        });
+        self.agrees(swap::<O>);
     }
 
     fn agrees(&self, spoil: impl Fn(&mut Rng, &mut [Timed<O::Operation>])) {
@@ -91,6 +82,24 @@ impl<O: Object> Family<O> {
                 let proves = !has_order(&self.object, &shrunk.operations);
                 assert!(proves && shrunk.minimal, "seed {seed}: {shrunk:#?}");
                 assert!(shrunk.operations.len() <= core.len(), "seed {seed}: {shrunk:#?}");
+                self.has_no_smaller_core(seed, &shrunk.operations);
+            }
+        }
+    }
+
+    /// Whichever operation is left open, or out if it changes nothing: an order is found, or as many are
+    /// needed to show that there is none.
+    fn has_no_smaller_core(&self, seed: u64, operations: &[Timed<O::Operation>]) {
+        for chosen in operations.iter().filter(|timed| !timed.is_open()) {
+            let weaker = operations.iter().filter_map(|timed| match timed == chosen {
+                true if self.object.observes(&timed.operation) => None,
+                true => Some(Timed { complete: NEVER, ..timed.clone() }),
+                false => Some(timed.clone()),
+            });
+            let weaker: Vec<Timed<O::Operation>> = weaker.collect();
+            if let Decision::Violated { core } = decide(&self.object, &weaker, &LIMITS).0 {
+                let told = || self.told(operations);
+                assert!(core.len() >= operations.len(), "seed {seed}: smaller than\n{}", told());
             }
         }
     }
@@ -132,8 +141,8 @@ impl<O: Object> Family<O> {
         );
     }
 
-    /// Operations of a few processes that took effect on one object, and then some of them changed.
-    fn history(&self, rng: &mut Rng) -> Vec<Timed<O::Operation>> {
+    /// Operations of a few processes that took effect on one object.
+    pub fn history(&self, rng: &mut Rng) -> Vec<Timed<O::Operation>> {
         let mut planned = self.times(rng);
         planned.sort_by_key(|(_, moment, _)| *moment);
         let mut state = self.object.init();
@@ -173,5 +182,16 @@ impl<O: Object> Family<O> {
             }
         }
         planned
+    }
+}
+
+/// Two operations that surely happened change places.
+pub(super) fn swap<O: Object>(rng: &mut Rng, operations: &mut [Timed<O::Operation>]) {
+    let certain: Vec<usize> =
+        (0..operations.len()).filter(|at| !operations[*at].is_open()).collect();
+    let drawn = (rng.pick(&certain).copied(), rng.pick(&certain).copied());
+    if let (Some(one), Some(other)) = drawn {
+        let swapped = operations[one].operation.clone();
+        operations[one].operation = std::mem::replace(&mut operations[other].operation, swapped);
     }
 }

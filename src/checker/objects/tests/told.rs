@@ -2,18 +2,37 @@
 
 use expect_test::expect;
 
+use crate::checker::objects::Timed;
+use crate::checker::objects::decide::{Decision, Method, by_search};
+use crate::checker::objects::models::kv::{Kv, Operation};
 use crate::checker::objects::models::{KV, MULTI_REGISTER};
+use crate::checker::objects::rope::Piece;
+use crate::checker::objects::search::Limits;
 use crate::checker::text;
 use crate::checker::{Budget, Finding, ModelKind, ModelOptions, Verdict};
 
 pub(super) fn finding(model: &ModelKind, lines: &str, budget: &Budget) -> Finding {
-    let mut checkers = (model.checkers)(&ModelOptions::default()).expect("no options");
+    finding_with(model, &ModelOptions::default(), lines, budget)
+}
+
+fn finding_with(
+    model: &ModelKind,
+    options: &ModelOptions,
+    lines: &str,
+    budget: &Budget,
+) -> Finding {
+    let mut checkers = (model.checkers)(options).expect("good options");
     checkers[0].finish(&text::history(lines), budget)
 }
 
 /// The verdict, why, and each anomaly with its details.
 pub(super) fn told(model: &ModelKind, lines: &str) -> String {
-    let finding = finding(model, lines, &Budget::UNBOUNDED);
+    told_with(model, &ModelOptions::default(), lines)
+}
+
+/// The same, under these options.
+pub(super) fn told_with(model: &ModelKind, options: &ModelOptions, lines: &str) -> String {
+    let finding = finding_with(model, options, lines, &Budget::UNBOUNDED);
     let mut told = format!("{}: {}\n", finding.verdict.name(), finding.why);
     for anomaly in finding.anomalies {
         told += &format!("{}: {}\n", anomaly.kind, anomaly.summary);
@@ -85,10 +104,37 @@ fn transactions_that_saw_two_moments() {
 fn a_budget_that_ends_is_no_verdict() {
     let budget = Budget { exhausted: &|| true, ..Budget::UNBOUNDED };
     let lines = "0.1 0 invoke put a key=k
-                 0.2 0 ok put a key=k";
+                 0.2 0 ok put a key=k
+                 0.3 0 invoke put b key=k
+                 0.4 0 info put b key=k";
     let finding = finding(&KV, lines, &budget);
     assert_eq!(finding.verdict, Verdict::Unknown);
     expect!["as kv, no violation was found in 1 objects; 1 undecided, first key k: the time budget ended with 0 of 1 completed operations settled"].assert_eq(&finding.why);
+}
+
+#[test]
+fn a_search_ends_with_its_steps() {
+    let kv = Kv::new(&ModelOptions::default()).expect("no options");
+    // Any order of the appends can be, so each completion is a choice.
+    let append = |place: u32| Timed {
+        operation: Operation::Append(Piece::new(vec![b'a' + place as u8])),
+        invoke: 1 + place,
+        complete: 11 + place,
+        origin: place,
+    };
+    let appends: Vec<Timed<Operation>> = (0..10).map(append).collect();
+    let search = |steps| {
+        let limits = Limits { exhausted: &|| false, memory: 1 << 20, steps };
+        by_search(&kv, &appends, &limits)
+    };
+    let (found, taken) = search(u64::MAX);
+    assert_eq!((found, taken), (Decision::Linearizable(Method::Search), 10));
+    assert_eq!(search(10).0, Decision::Linearizable(Method::Search));
+    for steps in 0..10 {
+        let why = "the step budget ended";
+        let settled = steps as usize;
+        assert_eq!(search(steps), (Decision::Undecided { settled, why }, steps + 1));
+    }
 }
 
 #[test]

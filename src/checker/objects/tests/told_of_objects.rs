@@ -229,6 +229,111 @@ fn stacks() {
     );
 }
 
+/// Each two of the values nest, all three do not.
+#[test]
+fn stacks_whose_values_cross_in_a_ring() {
+    let ring = "0.1 1 invoke push 1
+                0.2 1 ok push 1
+                0.3 2 invoke push 2
+                0.4 3 invoke push 3
+                0.5 2 ok push 2
+                0.6 1 invoke pop nil
+                0.7 3 ok push 3
+                0.8 2 invoke pop nil
+                0.9 1 ok pop 1
+                1.0 2 ok pop 2
+                1.1 3 invoke pop nil
+                1.2 3 ok pop 3";
+    check(
+        &STACK,
+        ring,
+        expect![[r#"
+            invalid: as stack, 1 of 1 objects are not linearizable
+            nonlinearizable: no order of 5 operations explains the pop of 1 by process 1 at 0.900 s
+              (1) 0.100 s to 0.200 s: process 1: push of 1: ok
+              (2) 0.300 s to 0.500 s: process 2: push of 2: ok
+              (3) 0.400 s to 0.700 s: process 3: push of 3: ok
+              (4) 0.600 s to 0.900 s: process 1: pop of 1: ok
+              (5) 0.800 s to 1.000 s: process 2: pop of 2: ok
+              from 0.200 s to the end the stack was never empty, so one of these values lay at its bottom all that time; but
+              it was not 1: its pop was over at 0.900 s
+              it was not 2: its push began only at 0.300 s
+              it was not 3: its push began only at 0.400 s
+        "#]],
+    );
+}
+
+#[test]
+fn priority_queues() {
+    let lines = "0.1 0 invoke insert 2
+                 0.2 0 ok insert 2
+                 0.3 1 invoke insert 1
+                 0.4 2 invoke delete-min nil
+                 0.5 2 ok delete-min 2
+                 0.6 1 ok insert 1";
+    check(
+        &PRIORITY_QUEUE,
+        lines,
+        expect![[r#"
+        valid: as priority-queue, 1 of 1 objects are linearizable
+    "#]],
+    );
+    let wrong = "0.1 0 invoke insert 2
+                 0.2 0 ok insert 2
+                 0.3 1 invoke insert 1
+                 0.4 1 ok insert 1
+                 0.5 2 invoke delete-min nil
+                 0.6 2 ok delete-min 2";
+    check(
+        &PRIORITY_QUEUE,
+        wrong,
+        expect![[r#"
+        invalid: as priority-queue, 1 of 1 objects are not linearizable
+        nonlinearizable: the delete-min of 2 by process 2 at 0.600 s cannot be: after the insert of 2 by process 0, the insert of 1 by process 1, the queue is [1 2]
+          (1) 0.100 s to 0.200 s: process 0: insert of 2: ok
+          (2) 0.300 s to 0.400 s: process 1: insert of 1: ok
+          (3) 0.500 s to 0.600 s: process 2: delete-min of 2: ok
+          after (1) (2) the queue is [1 2], and (3), the delete-min of 2, cannot follow
+    "#]],
+    );
+    let text = "0.1 0 invoke insert a
+                0.2 0 ok insert a";
+    check(
+        &PRIORITY_QUEUE,
+        text,
+        expect![[r#"
+        unknown: as priority-queue, no violation was found in 1 objects; 1 undecided, first the object: the insert of index 0 has the value "a": expected a whole number, the least of which comes out first
+    "#]],
+    );
+}
+
+#[test]
+fn a_queue_that_was_never_empty() {
+    let relay = "0.1 1 invoke enqueue 1
+                 0.2 1 ok enqueue 1
+                 0.3 2 invoke enqueue 2
+                 0.4 4 invoke dequeue nil
+                 0.5 2 ok enqueue 2
+                 0.6 3 invoke enqueue 3
+                 0.6 1 invoke dequeue nil
+                 0.7 3 ok enqueue 3
+                 0.8 1 ok dequeue 1
+                 0.9 2 invoke dequeue nil
+                 1.0 2 ok dequeue 2
+                 1.1 4 ok dequeue nil";
+    for model in [&UNORDERED_QUEUE, &FIFO_QUEUE] {
+        let finding = finding(model, relay, &Budget::UNBOUNDED);
+        let details = &finding.anomalies[0].details;
+        let told = details[details.len() - 4..].join("\n");
+        expect![[r#"
+            from 0.400 s to 1.100 s, when nothing was found, something was always there:
+            1 had gone in by 0.200 s, and nobody asked for it before 0.600 s
+            2 had gone in by 0.500 s, and nobody asked for it before 0.900 s
+            3 had gone in by 0.700 s, and nobody took it"#]]
+        .assert_eq(&told);
+    }
+}
+
 /// Many pushes and pops in flight at once, so that a search would try for long.
 #[test]
 fn a_value_that_came_out_more_often_than_it_went_in_needs_no_search() {

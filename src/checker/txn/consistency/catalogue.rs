@@ -44,9 +44,11 @@ pub const IMPLIED: Relation = &[
     ("dirty-update", &["G1a"]),
     // Not one of Elle's: nobody wrote what was read, so no committed transaction did.
     ("garbage-read", &["G1a"]),
-    // `garbage-read-process` and `-realtime` rule out nothing unless they are asked for: as in Elle, what
-    // nobody wrote may have been there at first if nobody says what was.
+    // `garbage-read-process`, `-realtime` and `unwritten-read` rule out nothing unless they are asked for: as
+    // in Elle, what nobody wrote may have been there at first, or been written before the history began, if
+    // nobody says what was there.
     ("garbage-read-process", &["garbage-read-realtime"]),
+    ("unwritten-read", &[]),
     // Of weak levels as AWDIT decides them. If the writes of a key come in the order that such a cycle
     // excludes, it is one of who read from whom; in the other the reader read what was overwritten.
     ("forgotten-write", &["internal"]),

@@ -34,18 +34,19 @@ impl<'a> Classifier<'a> {
         Classifier { part, cycles, exhausted: budget.exhausted, implied: Vec::new() }
     }
 
-    pub fn classify(mut self) {
+    /// Tags below the least are not looked for.
+    pub fn classify(mut self, least: Tag) {
         let all = self.part.all;
         let mut order = 0;
         for (tag, needs) in
             [(Tag::Plain, 0), (Tag::Process, rel::PROCESS), (Tag::Realtime, rel::REALTIME)]
         {
-            if needs == 0 || all & needs != 0 {
-                order |= needs;
+            order |= needs & all;
+            if tag == least || (tag > least && all & needs != 0) {
                 self.search(tag, order);
             }
         }
-        if self.part.len() > LARGE {
+        if self.part.len() > LARGE && least == Tag::Plain {
             self.in_a_row(order);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::CycleStep;
 use super::search::Search;
-use crate::checker::txn::graph::{Components, Successors, rel};
+use crate::checker::txn::graph::{Components, Successors};
 
 /// How many cycles of a kind are told of one component.
 const TOLD: usize = 4;
@@ -68,17 +68,15 @@ pub fn cyclic_members(found: &Components) -> Vec<Vec<u32>> {
     members
 }
 
-/// Cuts a way around where it comes by a transaction twice; what stays keeps anti-dependencies apart.
-pub fn without_repetition(mut steps: Vec<CycleStep>) -> Vec<CycleStep> {
-    while let Some((start, end)) = repetition(&steps) {
-        let inner = steps[start..end].to_vec();
-        if are_apart(&inner) {
-            steps = inner;
-        } else {
-            steps.drain(start..end);
-        }
+/// Cuts a way around where it comes by a transaction twice.
+///
+/// A shortest way does so only where an anti-dependency led to the transaction first, and none the second
+/// time, to go on by one: so in the circle between the two they stay apart.
+pub fn without_repetition(steps: Vec<CycleStep>) -> Vec<CycleStep> {
+    match repetition(&steps) {
+        Some((start, end)) => steps[start..end].to_vec(),
+        None => steps,
     }
-    steps
 }
 
 /// Two steps from the same transaction, the closest ones.
@@ -89,9 +87,4 @@ fn repetition(steps: &[CycleStep]) -> Option<(usize, usize)> {
         }
     }
     None
-}
-
-fn are_apart(steps: &[CycleStep]) -> bool {
-    let next = steps.iter().cycle().skip(1);
-    !steps.iter().zip(next).any(|(one, other)| one.kind == rel::RW && other.kind == rel::RW)
 }

@@ -1,5 +1,6 @@
 //! A cycle of transactions: who takes part in it, and why each comes before the next.
 
+use super::shortcut::shortened;
 use super::{Justify, Reason, anomaly, doings, is_timed, txn_text};
 use crate::checker::moment::{apart, seconds};
 use crate::checker::txn::cycles::{Cycle, CycleStep};
@@ -13,9 +14,10 @@ const STEPS: usize = 12;
 
 /// A cycle in words, and as what can be drawn.
 pub fn cycle_anomaly(table: &Table, cycle: &Cycle, inference: &dyn Justify) -> Anomaly {
+    let cycle = &shortened(table, cycle);
     let ids: Vec<u32> = cycle.steps.iter().map(|step| step.from).collect();
     let mut anomaly = anomaly(table, cycle.name, &ids, summary(table, cycle, inference));
-    let shown = shown(cycle.steps.len());
+    let shown = outline(cycle.steps.len());
     let told = told(table, cycle, &shown, inference);
     for place in &shown {
         anomaly.details.push(format!("{} = {}", name(*place), txn_text(table, ids[*place], &[])));
@@ -32,7 +34,7 @@ pub fn cycle_anomaly(table: &Table, cycle: &Cycle, inference: &dyn Justify) -> A
 }
 
 /// Which places of a cycle are told: of a long one the first, and the one that closes it.
-fn shown(length: usize) -> Vec<usize> {
+pub fn outline(length: usize) -> Vec<usize> {
     match length {
         0..=STEPS => (0..length).collect(),
         long => (0..STEPS - 1).chain([long - 1]).collect(),
@@ -70,7 +72,8 @@ fn told(table: &Table, cycle: &Cycle, shown: &[usize], inference: &dyn Justify) 
     TxnCycle { txns: txns.collect(), edges, left_out }
 }
 
-fn omitted(from: usize, to: usize, left_out: usize) -> CycleEdge {
+/// Instead of the steps that are left out.
+pub fn omitted(from: usize, to: usize, left_out: usize) -> CycleEdge {
     let why = format!("by way of {left_out} more transactions, each before the next");
     CycleEdge { from, to, kind: CycleEdgeKind::Omitted, key: None, value: None, why }
 }

@@ -1,5 +1,6 @@
 //! list-append: hand-made histories, Elle's examples, brute force, simulated stores, recorded histories.
 
+mod answers;
 mod elle;
 mod oracle;
 mod random;

@@ -11,14 +11,12 @@ pub(super) struct Asks {
     pub wanted: Wanted,
     /// The strongest of the weak levels that were named, which holds the others.
     pub level: Option<Level>,
-    /// A weak level that models hold which the graph of dependencies does not decide.
+    /// The strongest weak level that the other models hold: what breaks it shows at any size, while orders
+    /// of all transactions can be tried for a few only.
     pub beneath: Option<Level>,
     /// Something is asked for besides weak levels.
     pub more: bool,
 }
-
-/// Models that hold causal consistency, without that an order of all transactions explains them.
-const ON_CAUSAL: [&str; 2] = ["prefix", "parallel-snapshot-isolation"];
 
 impl Asks {
     /// The `causal` of transactions is not that of single operations.
@@ -36,8 +34,8 @@ impl Asks {
             wanted.prohibit(level.cycles());
             wanted.prohibit(&["forgotten-write"]);
         }
-        let holds_causal = |model: &String| ON_CAUSAL.contains(&model.as_str());
-        let beneath = options.consistency_models.iter().any(holds_causal).then_some(Level::Causal);
+        let holds = |level: &Level| wanted.prohibits(level.own());
+        let beneath = Level::ALL.into_iter().filter(holds).max();
         Ok(Asks { wanted, level, beneath, more: more || !options.anomalies.is_empty() })
     }
 }

@@ -69,7 +69,7 @@ impl Case<'_> {
     ) -> Vec<Direct> {
         let mut found = direct(self.registers, self.prints);
         if said.is_some() {
-            found.retain(|direct| direct.kind != Kind::Garbage);
+            found.retain(|direct| direct.kind != Kind::Unwritten);
         }
         found.extend(match said {
             Some(said) => unwritten::other(self.registers, said),

@@ -74,11 +74,7 @@ pub(crate) fn dependencies(users: &Users, order: &VersionOrder, edges: &mut Edge
     let mut followers = Vec::new();
     for version in 0..users.writer.len() as u32 {
         let (writer, readers) = (users.writer(version), users.readers(version));
-        followers.clear();
-        followers.extend(order.after(version).iter().map(|edge| users.writer(edge.to)));
-        followers.retain(|follower| *follower != NONE);
-        followers.sort_unstable();
-        followers.dedup();
+        follow(users, order, version, &mut followers);
         if writer != NONE {
             readers.iter().for_each(|reader| edges.add(writer, *reader, rel::WR));
             // As Elle has it: who read what it replaced depends on it by that, and not by its write.
@@ -87,6 +83,27 @@ pub(crate) fn dependencies(users: &Users, order: &VersionOrder, edges: &mut Edge
         }
         anti_depend(readers, &followers, edges);
     }
+}
+
+/// Only who did not read what replaced what it read, by this order.
+pub(crate) fn anti_dependencies(users: &Users, order: &VersionOrder, edges: &mut Edges) {
+    let mut followers = Vec::new();
+    for version in 0..users.writer.len() as u32 {
+        let readers = users.readers(version);
+        if !readers.is_empty() {
+            follow(users, order, version, &mut followers);
+            anti_depend(readers, &followers, edges);
+        }
+    }
+}
+
+/// Who wrote what is known to come after a version, each once and in order.
+fn follow(users: &Users, order: &VersionOrder, version: u32, followers: &mut Vec<u32>) {
+    followers.clear();
+    followers.extend(order.after(version).iter().map(|edge| users.writer(edge.to)));
+    followers.retain(|follower| *follower != NONE);
+    followers.sort_unstable();
+    followers.dedup();
 }
 
 /// From every reader to every follower but itself.
@@ -130,4 +147,49 @@ fn chain<'a>(followers: impl Iterator<Item = &'a u32>, edges: &mut Edges) -> Vec
         nodes.push(node);
     }
     nodes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::rng::Rng;
+
+    /// The transactions that an anti-dependency leads to, be it by way of groups.
+    fn overwriters(edges: Edges, reader: u32) -> BTreeSet<u32> {
+        let graph = edges.into_graph();
+        let mut waiting: Vec<(u32, u8)> = graph.out(reader).collect();
+        let mut found = BTreeSet::new();
+        while let Some((node, kind)) = waiting.pop() {
+            assert!(kind == rel::RW || kind == rel::PASS);
+            match node < graph.txns {
+                true => drop(found.insert(node)),
+                false => waiting.extend(graph.out(node)),
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_reader_comes_before_every_follower_but_itself() {
+        const TXNS: u32 = 12;
+        for seed in 0..300 {
+            let mut rng = Rng::from_seed(seed);
+            let share = *rng.pick(&[0.1, 0.4, 0.8]).expect("a share");
+            let mut some = || (0..TXNS).filter(|_| rng.chance(share)).collect::<Vec<u32>>();
+            let (readers, followers) = (some(), some());
+            for reader in 0..TXNS {
+                let mut edges = Edges::new(TXNS as usize);
+                anti_depend(&readers, &followers, &mut edges);
+                let mut expected: BTreeSet<u32> = followers.iter().copied().collect();
+                expected.remove(&reader);
+                if !readers.contains(&reader) {
+                    expected.clear();
+                }
+                let found = overwriters(edges, reader);
+                assert_eq!(found, expected, "seed {seed}: {reader} of {readers:?}, {followers:?}");
+            }
+        }
+    }
 }

@@ -31,8 +31,11 @@ pub(crate) enum Kind {
     Intermediate,
     /// What itself wrote only later.
     Future,
-    /// Neither written nor the only value that can have been there at first.
+    /// Neither written nor what is said to have been there at first.
     Garbage,
+    /// Nobody wrote it, and neither another such value of its key, so that one of them is garbage; unless
+    /// the history is not all that happened, as excerpts are not.
+    Unwritten,
     /// Nobody wrote it, and its process had met what somebody wrote before, so that it is too late for a
     /// first value; or it is garbage.
     LateInProcess,
@@ -43,7 +46,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// Whether all that speaks against the value is that nobody is known to have written it.
     pub fn is_garbage(self) -> bool {
-        matches!(self, Kind::Garbage | Kind::LateInProcess | Kind::LateInRealTime)
+        matches!(self, Kind::Garbage | Kind::Unwritten | Kind::LateInProcess | Kind::LateInRealTime)
     }
 
     pub fn name(self) -> &'static str {
@@ -53,6 +56,7 @@ impl Kind {
             Kind::Intermediate => "G1b",
             Kind::Future => "future-read",
             Kind::Garbage => "garbage-read",
+            Kind::Unwritten => "unwritten-read",
             Kind::LateInProcess => "garbage-read-process",
             Kind::LateInRealTime => "garbage-read-realtime",
         }
@@ -138,7 +142,7 @@ impl Seen {
                     *first = read.version;
                 }
                 (*first != read.version).then_some(())?;
-                of(Kind::Garbage, *first, NONE)
+                of(Kind::Unwritten, *first, NONE)
             }
         }
     }

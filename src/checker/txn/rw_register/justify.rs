@@ -1,21 +1,26 @@
 //! Dependencies and version orders in words.
 
 use super::dependencies::Users;
+use super::derived::written_spans;
 use super::realtime::{Span, spans};
 use super::touches::Touches;
 use super::version_order::{Source, VersionCycle, VersionEdge, VersionOrder};
 use super::versions::Registers;
 use super::words::Cast;
 use crate::checker::Anomaly;
-use crate::checker::moment::apart;
+use crate::checker::moment::seconds;
 use crate::checker::txn::explain::{Justify, Reason};
 use crate::checker::txn::graph::rel;
+use crate::checker::txn::table::{Moment, NONE};
 
 /// What a dependency was inferred from.
+#[derive(Clone, Copy)]
 pub(crate) struct Evidence<'a> {
     pub registers: &'a Registers<'a>,
     pub users: &'a Users,
     pub order: &'a VersionOrder,
+    /// What follows besides if the history is what is wanted.
+    pub derived: Option<&'a VersionOrder>,
     pub touches: &'a Touches,
 }
 
@@ -55,7 +60,9 @@ impl Evidence<'_> {
     ) -> Option<Reason> {
         let accesses = self.registers.accesses(from.0).iter();
         let versions = accesses.map(|access| access.version()).filter(|v| met(*v, from.0));
-        let mut edges = versions.flat_map(|version| self.order.after(version));
+        let orders = || [Some(self.order), self.derived].into_iter().flatten();
+        let mut edges =
+            versions.flat_map(|version| orders().flat_map(move |order| order.after(version)));
         let edge = edges.find(|edge| self.users.writer(edge.to) == to.0)?;
         let verb = if self.users.writer(edge.from) == from.0 { "wrote" } else { "read" };
         let (told, later) = (self.registers.told(edge.from), self.registers.value_text(edge.to));
@@ -86,6 +93,9 @@ impl Evidence<'_> {
             Source::WritesFollowReads => {
                 format!("a transaction read {name} = {one} and then wrote {other}")
             }
+            Source::OwnRead => self.own_read(edge),
+            Source::Process => self.in_process(edge),
+            Source::RealTime => self.in_real_time(edge),
             Source::Sequential => self
                 .sequential(edge)
                 .unwrap_or_else(|| format!("a process met {name} = {one} and later {other}")),
@@ -121,21 +131,55 @@ impl Evidence<'_> {
         let (one, other) = (span(edge.from)?, span(edge.to)?);
         let (ended, began) =
             (self.registers.table.txn(one.ended), self.registers.table.txn(other.began));
-        let (done, next) = (ended.completed?, began.invoked?);
-        let (done, next) = match done.time < next.time {
-            true => apart(done.time, next.time),
-            // The order of events counts; old histories have no times.
-            false => (format!("index {}", done.index), format!("index {}", next.index)),
-        };
+        let time = |moment: Option<Moment>| moment.map_or(String::new(), |m| seconds(m.time));
         Some(format!(
             "process {} met {} and was done at {}, before process {} began at {} what met {}",
             ended.process,
             self.registers.told(edge.from),
-            done,
+            time(ended.completed),
             began.process,
-            next,
+            time(began.invoked),
             self.registers.value_text(edge.to),
         ))
+    }
+
+    fn own_read(&self, edge: &VersionEdge) -> String {
+        let process = self.registers.table.txn(self.users.writer(edge.to)).process;
+        let later = self.registers.value_text(edge.to);
+        format!(
+            "process {process} had read {} when it wrote {later}",
+            self.registers.told(edge.from)
+        )
+    }
+
+    fn in_process(&self, edge: &VersionEdge) -> String {
+        let process = self.registers.table.txn(self.users.writer(edge.to)).process;
+        let later = self.registers.value_text(edge.to);
+        format!(
+            "process {process} had met {} before it wrote {later}",
+            self.registers.told(edge.from)
+        )
+    }
+
+    fn in_real_time(&self, edge: &VersionEdge) -> String {
+        let key = self.registers.key(edge.from);
+        let spans = written_spans(self.registers, self.touches.of_key(key), self.users);
+        let span = spans.iter().find(|span| span.version == edge.from);
+        let ended = span.map_or(NONE, |span| span.ended);
+        let began = self.users.writer(edge.to);
+        let (told, later) = (self.registers.told(edge.from), self.registers.value_text(edge.to));
+        if ended == NONE || began == NONE {
+            return format!("{told} was met before {later} was written");
+        }
+        let verb = if self.users.writer(edge.from) == ended { "wrote" } else { "read" };
+        let (ended, began) = (self.registers.table.txn(ended), self.registers.table.txn(began));
+        format!(
+            "process {} {verb} {told} and was done{}, before process {} began{} to write {later}",
+            ended.process,
+            at(ended.completed),
+            began.process,
+            at(began.invoked),
+        )
     }
 
     pub fn explain_cycle(&self, cycle: &VersionCycle) -> Anomaly {
@@ -166,10 +210,19 @@ impl Evidence<'_> {
         let mut cast = Cast::of(self.registers);
         for edge in cycle.steps.iter().take(8) {
             let writer = self.users.writer(edge.from);
-            if writer != crate::checker::txn::table::NONE {
+            if writer != NONE {
                 cast.name(writer);
             }
         }
         Anomaly { key: Some(key), ..cast.anomaly("cyclic-versions", summary, reasons) }
+    }
+}
+
+/// ` at 0.223 s`, or by event where events have no times.
+fn at(moment: Option<Moment>) -> String {
+    match moment {
+        Some(Moment { index, time: 0 }) => format!(" at index {index}"),
+        Some(moment) => format!(" at {}", seconds(moment.time)),
+        None => String::new(),
     }
 }

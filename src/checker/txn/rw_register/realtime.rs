@@ -29,13 +29,22 @@ pub(crate) struct Span {
 pub(crate) fn linearizable(registers: &Registers, touches: &Touches) -> Vec<VersionEdge> {
     let mut edges = Vec::new();
     for key in 0..touches.keys() {
-        reduce(&spans(registers, touches.of_key(key)), &mut edges);
+        reduce(&spans(registers, touches.of_key(key)), Source::Linearizable, &mut edges);
     }
     edges
 }
 
 /// By their last beginning.
 pub(crate) fn spans(registers: &Registers, touches: &[Touch]) -> Vec<Span> {
+    spans_of(registers, touches, |touch| Some(touch.first))
+}
+
+/// The same; `begun` tells with which version, if any, a transaction is the later one of two.
+pub(crate) fn spans_of(
+    registers: &Registers,
+    touches: &[Touch],
+    begun: impl Fn(&Touch) -> Option<u32>,
+) -> Vec<Span> {
     let mut place: FxHashMap<u32, usize> = FxHashMap::default();
     let mut spans: Vec<Span> = Vec::new();
     let mut span = |version: u32, spans: &mut Vec<Span>| {
@@ -51,7 +60,8 @@ pub(crate) fn spans(registers: &Registers, touches: &[Touch]) -> Vec<Span> {
         if end(txn) < spans[at].first_end {
             (spans[at].first_end, spans[at].ended) = (end(txn), touch.txn);
         }
-        let at = span(touch.first, &mut spans);
+        let Some(version) = begun(touch) else { continue };
+        let at = span(version, &mut spans);
         if begin(txn) > spans[at].last_begin {
             (spans[at].last_begin, spans[at].began) = (begin(txn), touch.txn);
         }
@@ -70,7 +80,7 @@ fn end(txn: &Txn) -> u64 {
     completed.map_or(u64::MAX, |moment| moment.index + 1)
 }
 
-fn reduce(spans: &[Span], edges: &mut Vec<VersionEdge>) {
+pub(crate) fn reduce(spans: &[Span], source: Source, edges: &mut Vec<VersionEdge>) {
     let earliest = earliest_ends(spans);
     for (at, span) in spans.iter().enumerate() {
         let from = spans.partition_point(|other| other.last_begin <= span.first_end);
@@ -79,7 +89,7 @@ fn reduce(spans: &[Span], edges: &mut Vec<VersionEdge>) {
         let Some(least) = spans.get(next) else { continue };
         let mut add = |to: &Span| {
             let (from, to) = (span.version, to.version);
-            edges.push(VersionEdge { from, to, source: Source::Linearizable });
+            edges.push(VersionEdge { from, to, source });
         };
         add(least);
         // Those that begin later come after `least` too.

@@ -8,6 +8,7 @@
 //! search has a bound and may end undecided. For snapshot isolation every transaction is two nodes, its
 //! beginning and its commit (Zhang et al., Viper, EuroSys 2023).
 
+mod drawn;
 mod explain;
 mod forced;
 mod known;

@@ -5,7 +5,6 @@ use super::footprint::Footprints;
 use super::versions::{Registers, Writer};
 use super::words::Cast;
 use crate::checker::Anomaly;
-use crate::checker::txn::table::NONE;
 
 pub(crate) fn explain_direct(registers: &Registers, direct: &Direct, name: &str) -> Anomaly {
     let mut cast = Cast::of(registers);
@@ -25,7 +24,7 @@ pub(crate) fn explain_direct(registers: &Registers, direct: &Direct, name: &str)
             format!("which {} wrote and then overwrote itself", cast.name(direct.writer))
         }
         Kind::Future => "which it wrote itself, but only later".to_owned(),
-        Kind::Garbage if direct.other == NONE => {
+        Kind::Garbage => {
             "which nobody wrote, and another value is said to have been there at first".to_owned()
         }
         Kind::LateInProcess | Kind::LateInRealTime => {
@@ -35,7 +34,7 @@ pub(crate) fn explain_direct(registers: &Registers, direct: &Direct, name: &str)
                 "which nobody wrote, and {before} had met another value of {key} and was over before"
             )
         }
-        Kind::Garbage => {
+        Kind::Unwritten => {
             let other = registers.told(direct.other);
             format!(
                 "and {other} was read too: nobody wrote either, and only one can have been there at first"

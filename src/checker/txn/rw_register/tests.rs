@@ -1,8 +1,11 @@
 //! Registers in transactions.
 
+mod answers;
 mod asked;
 mod by_hand;
 mod changes;
+mod derived;
+mod drawn;
 mod exact;
 mod orders;
 mod random;

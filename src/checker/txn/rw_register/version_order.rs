@@ -19,10 +19,16 @@ pub(crate) enum Source {
     Linearizable,
     /// The order of their writers was stated.
     Stated,
+    /// The writer of the other had read the one, and a circle of reads is not allowed.
+    OwnRead,
+    /// The writer of the other came after one of its process that had met the one.
+    Process,
+    /// The writer of the other began after one was over that had met the one.
+    RealTime,
 }
 
 impl Source {
-    /// As the option that asks for it.
+    /// As the option that asks for it, if one does.
     pub fn name(self) -> &'static str {
         match self {
             Source::Initial => "initial-state",
@@ -30,6 +36,9 @@ impl Source {
             Source::Sequential => "sequential-keys",
             Source::Linearizable => "linearizable-keys",
             Source::Stated => "transaction-order",
+            Source::OwnRead => "own-reads",
+            Source::Process => "process-order",
+            Source::RealTime => "real-time-order",
         }
     }
 }

@@ -1,18 +1,17 @@
 //! A cycle that no order of commits can contain, in words.
 
-use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
-
-use rustc_hash::FxHashMap;
+mod drawn;
+mod hops;
 
 use super::committed::{Committed, INITIAL};
 use super::order::{Inferred, Rule, Step};
 use super::plainest::needs_process;
 use super::{Cycle, Level, rule};
-use crate::checker::txn::explain::cycle_txn;
+use crate::checker::Anomaly;
 use crate::checker::txn::rw_register::words::Cast;
 use crate::checker::txn::table::NONE;
-use crate::checker::{Anomaly, CycleEdge, CycleEdgeKind, TxnCycle};
+use drawn::drawn;
+use hops::hops;
 
 /// Steps that are told; cycles in practice are shorter.
 const TOLD: usize = 12;
@@ -64,7 +63,7 @@ pub(crate) fn explain(committed: &Committed, cycle: &Cycle, level: Level) -> Ano
         level.name(),
         called.collect::<Vec<_>>().join(", ")
     );
-    let drawn = drawn(committed, cycle, &names, &reasons);
+    let drawn = drawn(committed, cycle, &names, &reasons, &mut cast);
     Anomaly { cycle: drawn.map(Box::new), ..cast.anomaly(kind(committed, cycle), summary, reasons) }
 }
 
@@ -75,57 +74,6 @@ fn called(committed: &Committed, name: &str, step: &Step) -> String {
     }
     let txn = committed.txns[step.from() as usize];
     format!("{name} (process {})", committed.registers.table.txn(txn).process)
-}
-
-/// The cycle for a drawing; none of a long one, nor where the initial state, no transaction, is part of it.
-fn drawn(
-    committed: &Committed,
-    cycle: &Cycle,
-    names: &[String],
-    reasons: &[String],
-) -> Option<TxnCycle> {
-    let registers = committed.registers;
-    let count = cycle.steps.len();
-    if count > TOLD || cycle.steps.iter().any(|step| step.from() == INITIAL) {
-        return None;
-    }
-    let met: Vec<_> = cycle.steps.iter().map(|step| met(committed, step)).collect();
-    let edge = |from: usize| {
-        let (kind, version) = met[from];
-        CycleEdge {
-            from,
-            to: (from + 1) % count,
-            kind,
-            key: version
-                .map(|version| registers.table.key_text(registers.key(version)).into_owned()),
-            value: version.map(|version| registers.value_text(version).into_owned()),
-            why: reasons.get(from).cloned().unwrap_or_default(),
-        }
-    };
-    let txn = |place: usize| {
-        let around = [met[place].1, met[(place + count - 1) % count].1];
-        let keys: Vec<u32> = around.into_iter().flatten().map(|met| registers.key(met)).collect();
-        let id = committed.txns[cycle.steps[place].from() as usize];
-        cycle_txn(registers.table, id, names[place].clone(), &keys)
-    };
-    Some(TxnCycle {
-        txns: (0..count).map(txn).collect(),
-        edges: (0..count).map(edge).collect(),
-        left_out: 0,
-    })
-}
-
-/// What kind of edge a step is, and which version of a register it is about.
-fn met(committed: &Committed, step: &Step) -> (CycleEdgeKind, Option<u32>) {
-    match step {
-        Step::Session { .. } => (CycleEdgeKind::Process, None),
-        Step::ReadFrom { version, .. } => (CycleEdgeKind::Wr, Some(*version)),
-        Step::Inferred(inferred) => {
-            let mut reads = committed.reads(inferred.reader).iter();
-            let read = reads.rfind(|r| r.key == inferred.key && r.writer == inferred.to);
-            (CycleEdgeKind::Ww, read.map(|read| read.version))
-        }
-    }
 }
 
 fn name(committed: &Committed, node: u32, cast: &mut Cast) -> String {
@@ -209,33 +157,4 @@ fn way(committed: &Committed, from: u32, to: u32, cast: &mut Cast) -> String {
         told.push(format!("{} more steps", hops.len() - HOPS));
     }
     told.join(", ")
-}
-
-/// The fewest steps of reads, and of processes if they count, by breadth and backwards.
-fn hops(committed: &Committed, from: u32, to: u32, processes: bool) -> Vec<Step> {
-    let mut after: FxHashMap<u32, Step> = FxHashMap::default();
-    let mut queue = VecDeque::from([to]);
-    while let Some(node) = queue.pop_front().filter(|node| *node != from) {
-        let session = committed.session_predecessor(node).filter(|_| processes);
-        let session = session.map(|before| Step::Session { from: before, to: node });
-        let reads = committed.reads(node).iter();
-        let reads =
-            reads.map(|read| Step::ReadFrom { from: read.writer, to: node, version: read.version });
-        for step in session.into_iter().chain(reads) {
-            if let Entry::Vacant(slot) = after.entry(step.from()) {
-                slot.insert(step);
-                queue.push_back(step.from());
-            }
-        }
-    }
-    let mut hops = Vec::new();
-    let mut node = from;
-    while let Some(step) = after.get(&node).filter(|_| node != to) {
-        hops.push(*step);
-        node = match step {
-            Step::Session { to, .. } | Step::ReadFrom { to, .. } => *to,
-            Step::Inferred(inferred) => inferred.to,
-        };
-    }
-    hops
 }

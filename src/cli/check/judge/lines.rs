@@ -29,9 +29,36 @@ impl Indices {
     }
 }
 
+/// What a reader should know of the history beside what was found.
+pub fn remark(summary: &Summary, findings: &[Finding]) -> Option<String> {
+    let passed_over = (summary.passed_over.count > 0).then(|| summary.passed_over.to_string());
+    let remarks: Vec<String> = passed_over
+        .into_iter()
+        .chain(named_processes(&summary.processes))
+        .chain(flaw(summary, findings))
+        .collect();
+    (!remarks.is_empty()).then(|| remarks.join("; "))
+}
+
+/// Which number stands for which process, if the history names them.
+fn named_processes(names: &[String]) -> Option<String> {
+    const MOST: usize = 12;
+    if names.is_empty() {
+        return None;
+    }
+    let told: Vec<String> = names
+        .iter()
+        .take(MOST)
+        .enumerate()
+        .map(|(number, name)| format!("{number} = {name}"))
+        .collect();
+    let more = if names.len() > MOST { ", and so on" } else { "" };
+    Some(format!("its processes have names, told as numbers: {}{more}", told.join(", ")))
+}
+
 /// Where the history's lines are not as they should be: the line that keeps it from being judged, or
 /// else the first at which time goes back.
-pub fn remark(summary: &Summary, findings: &[Finding]) -> Option<String> {
+fn flaw(summary: &Summary, findings: &[Finding]) -> Option<String> {
     let is_sound =
         |finding: &Finding| finding.name != "well-formed" || finding.verdict == Verdict::Valid;
     let refuses = |flaw: &&Flaw| {

@@ -2,6 +2,7 @@
 
 use super::Judged;
 use super::lines::Indices;
+use super::reading::{Again, Reading};
 use crate::checker::{Budget, Budgets, Checker, Finding, Intake, Owners};
 use crate::conclude::Limits;
 use crate::history::{Datum, History};
@@ -16,8 +17,7 @@ pub struct Pass<'a> {
     intake: Intake<'a>,
     /// All events, if they are to be kept.
     history: Option<History>,
-    /// Events are numbered by their lines.
-    renumber: bool,
+    reading: Reading,
     /// Where events do not say whose they are.
     owners: Option<Owners>,
     indices: Indices,
@@ -32,7 +32,7 @@ impl<'a> Pass<'a> {
     pub fn new(
         checkers: &'a mut [Box<dyn Checker>],
         keep: bool,
-        renumber: bool,
+        reading: Reading,
         has_processes: bool,
     ) -> Pass<'a> {
         let intake = Intake::new(checkers);
@@ -40,8 +40,8 @@ impl<'a> Pass<'a> {
         Pass {
             intake,
             history: keep.then(History::default),
-            renumber,
-            owners: (!has_processes).then(Owners::default),
+            reading,
+            owners: (!has_processes && reading != Reading::CompletionsAlone).then(Owners::default),
             indices: Indices::default(),
             nemesis: Vec::new(),
             events: 0,
@@ -56,26 +56,23 @@ impl<'a> Pass<'a> {
         let line = self.events;
         self.end = self.end.max(head.time);
         self.indices.observe(head.index, line);
+        let Some(read) = self.reading.of(head, line) else { return };
+        let head = &*read;
         if matches!(head.process, Process::Client(_)) {
             self.asked += 1;
             self.answered |= head.kind == Kind::Ok;
         } else if self.nemesis.len() < NEMESIS {
             self.nemesis.push(Event { value: value.to_value(), ..head.clone() });
         }
-        if !self.renumber && self.owners.is_none() {
-            return self.hand_on(head, value);
-        }
-        let mut head = head.clone();
-        if self.renumber {
-            head.index = line - 1;
-        }
         let owners = self.owners.as_mut().filter(|_| head.process != Process::Nemesis);
-        match owners.map(|owners| owners.of(&head, value)) {
-            Some(Err(why)) => return self.intake.refuse(&head, why),
-            Some(Ok(process)) => head.process = Process::Client(process),
-            None => {}
+        match owners.map(|owners| owners.of(head, value)) {
+            Some(Err(why)) => self.intake.refuse(head, why),
+            Some(Ok(process)) => {
+                let process = Process::Client(process);
+                self.hand_on(&Event { process, ..head.clone() }, value);
+            }
+            None => self.hand_on(head, value),
         }
-        self.hand_on(&head, value);
     }
 
     fn hand_on(&mut self, head: &Event, value: Datum) {
@@ -89,13 +86,14 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// What came of it, and where an index does not grow.
+    /// What came of it, and why it is to be read otherwise.
     pub fn end(
         self,
         limits: &Limits,
         remark: impl Fn(&[Finding], bool) -> Option<String>,
-    ) -> (Judged, Option<String>) {
+    ) -> (Judged, Again) {
         let matched = self.owners.as_ref().is_some_and(Owners::matched);
+        let completions_tell = self.intake.is_told_by_completions();
         let history = self.history.unwrap_or_default();
         let start = || limits.start();
         let budgets =
@@ -112,6 +110,6 @@ impl<'a> Pass<'a> {
             asked: self.asked,
             answered: self.answered,
         };
-        (judged, self.indices.astray)
+        (judged, Again { astray: self.indices.astray, completions_tell })
     }
 }

@@ -208,6 +208,25 @@ fn a_read_that_shows_an_add_that_fails_later_is_out_of_bounds_then() {
 }
 
 #[test]
+fn an_add_that_is_answered_by_another_makes_a_counter_unknown() {
+    check(
+        &COUNTER,
+        "1 0 invoke add 1\n2 0 ok add 2",
+        expect!["unknown: event 1: process 0 asked to add 1, and was told that 2 was added"],
+    );
+    check(
+        &COUNTER,
+        "1 0 invoke add much\n2 0 ok add much",
+        expect![[r#"unknown: event 0: an add of "much"; expected a number, and none below 0"#]],
+    );
+    check(
+        &COUNTER,
+        "1 0 invoke add nil\n2 0 ok add 1",
+        expect!["unknown: event 0: an add of null; expected a number, and none below 0"],
+    );
+}
+
+#[test]
 fn a_counter_that_goes_down_is_none_of_this_model() {
     check(
         &COUNTER,
@@ -313,6 +332,24 @@ fn who_sees_the_second_comment_sees_the_first() {
 }
 
 #[test]
+fn a_comment_seen_twice_stands_for_no_other() {
+    let text = "
+        1 0 invoke write 1
+        2 0 ok write 1
+        3 1 invoke write 2
+        4 1 ok write 2
+        5 2 invoke write 3
+        6 3 ok read [1,1,3]";
+    check(
+        &COMMENTS,
+        text,
+        expect![[r#"
+        invalid: 1 causal-reverse of writes 2, reads 1
+        causal-reverse [2, 4, 5]: process 3 read 3 at 6.000 s, whose write was begun by process 2 at 5.000 s, without 2, which had been written before (the first by process 1 at 4.000 s)"#]],
+    );
+}
+
+#[test]
 fn a_value_written_twice_or_read_too_early_makes_it_unknown() {
     check(
         &COMMENTS,
@@ -348,6 +385,17 @@ fn two_reads_that_saw_two_writes_in_opposite_orders_are_a_long_fork() {
 }
 
 #[test]
+fn a_key_that_is_read_twice_counts_once() {
+    let text = r#"
+        1 0 ok read [["r",0,1],["r",1,null],["r",0,1]]
+        2 1 ok read [["r",0,1],["r",1,1]]
+        3 1 ok read [["r",0,null],["r",1,null]]"#;
+    check(&LONG_FORK, text, expect!["valid: reads 3, late-reads 1, early-reads 1"]);
+    let fork = format!("{text}\n4 2 ok read [[\"r\",1,1],[\"r\",0,null]]");
+    assert_eq!(judge(&LONG_FORK, &fork).verdict, Verdict::Invalid);
+}
+
+#[test]
 fn long_fork_refuses_what_it_cannot_compare() {
     let twice = r#"1 0 invoke write [["w",0,1]]
         2 1 invoke write [["w",0,2]]"#;
@@ -355,6 +403,17 @@ fn long_fork_refuses_what_it_cannot_compare() {
     let sizes = r#"1 0 ok read [["r",0,1],["r",1,1]]
         2 1 ok read [["r",0,1]]
         3 1 ok read [["r",0,2],["r",1,1]]"#;
+    check(&LONG_FORK, "1 0 ok read 7", expect!["unknown: event 0: 7, expected [[r k v] ...]"]);
+    check(
+        &LONG_FORK,
+        r#"1 0 invoke txn [["w",0,1],["r",1,null]]"#,
+        expect!["unknown: event 0: expected one write, or reads alone"],
+    );
+    check(
+        &LONG_FORK,
+        r#"1 0 invoke txn [["w",0,1],["w",1,1]]"#,
+        expect!["unknown: event 0: expected one write, or reads alone"],
+    );
     check(
         &LONG_FORK,
         sizes,
@@ -386,9 +445,26 @@ fn who_sees_a_later_subkey_sees_the_earlier_ones() {
 }
 
 #[test]
+fn subkeys_are_those_of_the_key_that_a_history_names() {
+    let reads = |seen: &str| format!("1 1 ok read {seen} key=7");
+    check(&SEQUENTIAL, &reads("[2,1]"), expect!["valid: all-reads 1"]);
+    check(&SEQUENTIAL, &reads("[null,null]"), expect!["valid: none-reads 1"]);
+    check(&SEQUENTIAL, &reads("[null,1]"), expect!["valid: some-reads 1"]);
+    check(
+        &SEQUENTIAL,
+        &reads("[2,null]"),
+        expect![[r#"
+            invalid: 1 nonsequential of some-reads 1
+            nonsequential [0]: key 7: process 1 read at 1.000 s that 2 of key 7 was there, and then that the subkey 1 before it was not, though it was inserted earlier"#]],
+    );
+}
+
+#[test]
 fn an_empty_history_is_valid_where_jepsen_says_so() {
     for model in [BANK, COMMENTS, COUNTER, LONG_FORK, SEQUENTIAL] {
-        assert_eq!(judge(&model, "").verdict, Verdict::Valid, "{}", model.name);
+        let finding = judge(&model, "");
+        let told = (finding.verdict, finding.why.as_str());
+        assert_eq!(told, (Verdict::Valid, "nothing to judge"), "{}", model.name);
     }
     for model in [SET, SET_FULL] {
         let finding = judge(&model, "1 0 invoke read nil");

@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::super::*;
 use crate::checker::jepsen::{EPOCHS, ERRORS, PROGRESS, STALENESS};
+use crate::op::Process;
 
 fn check(model: &ModelKind, text: &str, expected: Expect) {
     expected.assert_eq(&told(&judge(model, text)));
@@ -141,8 +142,12 @@ const HEALED: &str = "
     8.0 0 invoke read nil
     9.0 0 ok read 1";
 
+fn within(milliseconds: u64, text: &str) -> Finding {
+    judge_with(&PROGRESS, &consistency(&format!("progress-within:{milliseconds}")), text)
+}
+
 #[test]
-fn every_process_gets_an_ok_in_time_after_the_last_fault() {
+fn every_process_is_answered_in_time_while_no_fault_is_in_force() {
     check(
         &PROGRESS,
         HEALED,
@@ -150,17 +155,84 @@ fn every_process_gets_an_ok_in_time_after_the_last_fault() {
             "valid: answered 1, unanswered 3; counted from the nemesis's last event at 3.000 s"
         ],
     );
-    let within = |ms| judge_with(&PROGRESS, &consistency(&format!("progress-within:{ms}")), HEALED);
-    assert_eq!(within(5000).verdict, Verdict::Valid);
+    assert_eq!(within(5000, HEALED).verdict, Verdict::Valid);
     expect![[r#"
         invalid: 3 no-progress of answered 1, unanswered 3; counted from the nemesis's last event at 3.000 s
-        no-progress [1]: process 1, waiting since 3.000 s, got no ok until 6.000 s: 3.000 s
-        no-progress [7]: process 2, waiting since 4.000 s, got no ok until 9.000 s: 5.000 s
-        no-progress [11]: process 3, waiting since 6.500 s, got no ok until 9.000 s: 2.500 s"#]].assert_eq(&told(&within(2400)));
+        no-progress [1]: process 1, waiting since 3.000 s, had no answer by 5.400 s: more than 2.400 s
+        no-progress [7]: process 2, waiting since 4.000 s, had no answer by 6.400 s: more than 2.400 s
+        no-progress [11]: process 3, waiting since 6.500 s, had no answer by 8.900 s: more than 2.400 s"#]].assert_eq(&told(&within(2400, HEALED)));
     let refused = (PROGRESS.checkers)(&consistency("progress-within:soon")).err();
     let expected =
         "consistency: expected progress-within:MILLISECONDS, found `progress-within:soon`";
     assert_eq!(refused.as_deref(), Some(expected));
+}
+
+#[test]
+fn a_wait_between_two_faults_counts_and_one_under_a_fault_does_not() {
+    let text = "
+        1.0 nemesis strike f1 kill n1
+        1.5 0 invoke read nil
+        8.0 nemesis heal f1 kill n1
+        10.5 1 invoke read nil
+        10.6 1 ok read 1
+        11.0 nemesis strike f2 kill n1
+        20.0 nemesis heal f2 kill n1
+        20.1 0 ok read 1";
+    assert_eq!(within(3000, text).verdict, Verdict::Valid);
+    expect![[r#"
+        invalid: 1 no-progress of answered 1, unanswered 0; counted from the nemesis's last event at 20.000 s
+        no-progress [2]: process 0, waiting since 8.000 s, had no answer by 10.000 s: more than 2.000 s"#]].assert_eq(&told(&within(2000, text)));
+    let under = text.rsplit_once("20.0").expect("a heal").0;
+    expect!["unknown: the history ends with a fault in force"]
+        .assert_eq(&told(&within(3000, under)));
+}
+
+#[test]
+fn of_a_foreign_nemesis_only_what_comes_after_its_last_event_counts() {
+    let text = "
+        1.0 9 info start-partition nil
+        1.5 0 invoke read nil
+        5.0 9 info start-partition nil
+        8.0 9 info stop-partition nil
+        8.5 1 invoke read nil
+        8.6 1 ok read 1
+        9.5 0 ok read 1
+        13.0 1 invoke read nil
+        13.1 1 ok read 1";
+    let mut events = crate::checker::text::history(text).events().to_vec();
+    for event in events.iter_mut().filter(|event| event.process == Process::Client(9)) {
+        event.process = Process::Nemesis;
+    }
+    let within = |milliseconds: u64| {
+        let options = consistency(&format!("progress-within:{milliseconds}"));
+        judge_events(&PROGRESS, &options, &events)
+    };
+    assert_eq!(within(2000).verdict, Verdict::Valid);
+    expect![[r#"
+        invalid: 1 no-progress of answered 2, unanswered 0; counted from the nemesis's last event at 8.000 s
+        no-progress [1]: process 0, waiting since 8.000 s, had no answer by 9.000 s: more than 1.000 s"#]].assert_eq(&told(&within(1000)));
+}
+
+#[test]
+fn processes_that_end_one_after_the_other_leave_their_wait_to_their_node() {
+    let text = "
+        1 0@n1 invoke read nil
+        2 0@n1 ok read 1
+        3 0@n1 invoke read nil
+        3 1@n2 invoke read nil
+        4 0@n1 info read nil
+        4 1@n2 ok read nil
+        5 2@n1 invoke read nil
+        6 2@n1 info read nil
+        7 4@n1 invoke read nil
+        7 1@n2 invoke read nil
+        8 4@n1 info read nil
+        9 1@n2 ok read nil";
+    assert_eq!(within(6000, text).verdict, Verdict::Valid);
+    expect![[r#"
+        invalid: 1 no-progress of answered 2, unanswered 2
+        no-progress [2]: clients of n1, waiting since 3.000 s, had no answer by 7.000 s: more than 4.000 s
+          their processes ended one after the other"#]].assert_eq(&told(&within(4000, text)));
 }
 
 #[test]
@@ -193,4 +265,45 @@ fn errors_are_counted_by_their_text_without_numbers() {
         "1 0 invoke read nil\n2 0 ok read 1",
         expect!["valid: different-errors 0, others 0"],
     );
+}
+
+#[test]
+fn the_time_to_the_first_ok_is_that_of_those_who_got_one() {
+    let finding = judge(&PROGRESS, HEALED);
+    let first_ok = |quantile: &str| finding.figures[&format!("first-ok-ms.{quantile}")];
+    assert_eq!((first_ok("min"), first_ok("max")), (2_000.0, 2_000.0));
+}
+
+#[test]
+fn of_very_many_different_errors_the_first_are_told_apart() {
+    let mut text = String::new();
+    let word = |number: usize| -> String {
+        number.to_string().bytes().map(|digit| char::from(digit + b'a' - b'0')).collect()
+    };
+    for number in 0..1_005 {
+        text += &format!("1 {number} fail read nil error={}\n", word(number));
+    }
+    text += &format!("2 0 fail read nil error={}\n", word(7));
+    let finding = judge(&ERRORS, &text);
+    assert_eq!((finding.figures["different-errors"], finding.figures["others"]), (1_000.0, 5.0));
+    assert!(finding.why.contains("2 times fail `h`"), "{}", finding.why);
+}
+
+#[test]
+fn what_was_found_before_the_time_ended_holds() {
+    let finish = |text: &str| {
+        let mut checker = (EPOCHS.checkers)(&ModelOptions::default()).expect("options").remove(0);
+        for event in crate::checker::text::history(text).events() {
+            checker.observe(event);
+        }
+        let gone = Budget { exhausted: &|| true, ..Budget::UNBOUNDED };
+        checker.finish(&History::default(), &gone)
+    };
+    let right = finish(CLAIMS);
+    assert_eq!(
+        (right.verdict, &*right.why),
+        (Verdict::Unknown, "out of time: 0 of 1 keys were settled")
+    );
+    let wrong = finish(&format!("{CLAIMS}\n5 2 invoke observe nil\n6 2 ok observe [2,\"n3\"]"));
+    assert_eq!((wrong.verdict, wrong.anomalies.len()), (Verdict::Invalid, 1));
 }

@@ -329,3 +329,119 @@ fn where_no_message_was_moved_nothing_is_known() {
         format!("{text}\n3 0 invoke send [[\"send\",\"x\",1]]\n4 0 fail send [[\"send\",\"x\",1]]");
     assert_eq!(judge(&KAFKA, &failed).verdict, Verdict::Unknown);
 }
+
+#[test]
+fn an_assignment_that_failed_changes_nothing() {
+    let next = r#"5 0 ok poll [["poll",{"x":[[4,"d"]]}]]"#;
+    let failed = "3 0 invoke assign [\"y\"]\n4 0 fail assign [\"y\"]";
+    assert_eq!(kinds(&format!("{SKIPPED}\n{failed}\n{next}")), ["poll-skip"]);
+    // Nor does one that has only been asked for.
+    let asked = r#"4 0 invoke assign ["y"]"#;
+    assert_eq!(kinds(&format!("{SKIPPED}\n{asked}\n{next}")), ["poll-skip"]);
+}
+
+/// Two sends of process 0 the wrong way round, and something between them.
+fn sent_around(between: &str) -> Vec<String> {
+    kinds(&format!(
+        r#"
+        1 0 ok send [["send","x",[2,"b"]]]
+        {between}
+        4 0 ok send [["send","x",[1,"a"]]]
+        5 1 ok poll [["poll",{{"x":[[1,"a"],[2,"b"]]}}]]"#
+    ))
+}
+
+#[test]
+fn sends_are_in_order_as_long_as_their_key_is_assigned() {
+    assert_eq!(sent_around(""), ["nonmonotonic-send"]);
+    assert_eq!(sent_around(r#"2 0 ok assign ["x","y"]"#), ["nonmonotonic-send"]);
+    assert!(sent_around(r#"2 0 ok assign ["y"]"#).is_empty());
+    // What was not sent is in no order with what was.
+    let failed = r#"
+        0.1 2 ok send [["send","x",[0,"z"]]]
+        0.2 3 ok poll [["poll",{"x":[[0,"z"]]}]]
+        1 0 ok send [["send","x",[2,"b"]]]
+        2 0 fail send [["send","x",[1,"a"]]]
+        3 0 ok send [["send","x",[3,"c"]]]
+        4 1 ok poll [["poll",{"x":[[0,"z"],[1,"a"],[2,"b"],[3,"c"]]}]]"#;
+    assert_eq!(kinds(failed), ["G1a"]);
+}
+
+#[test]
+fn a_send_that_never_ended_may_have_been_one() {
+    let text = r#"
+        1 0 invoke send [["send","x","a"]]
+        2 1 ok poll [["poll",{"x":[[0,"a"]]}]]"#;
+    assert_eq!(judge(&KAFKA, text).verdict, Verdict::Valid);
+}
+
+#[test]
+fn who_sent_a_message_is_known_if_one_operation_alone_may_have_sent_it() {
+    let circle = r#"
+        1 0 invoke txn [["send","x","a"],["poll"]]
+        2 1 invoke txn [["send","y","b"],["poll"]]
+        3 0 ok txn [["send","x",[0,"a"]],["poll",{"y":[[0,"b"]]}]]
+        4 1 ok txn [["send","y",[0,"b"]],["poll",{"x":[[0,"a"]]}]]"#;
+    assert_eq!(kinds(circle), ["G1c"]);
+    let another = "0.5 2 invoke send [[\"send\",\"x\",\"a\"]]";
+    let earlier = format!("{another}\n0.6 2 info send [[\"send\",\"x\",\"a\"]]\n{circle}");
+    assert!(kinds(&earlier).is_empty(), "{:?}", kinds(&earlier));
+    let late = format!("{circle}\n{another}");
+    assert!(kinds(&late).is_empty(), "{:?}", kinds(&late));
+    // One that surely did not send it leaves the circle.
+    let failed = format!("{another}\n0.6 2 fail send [[\"send\",\"x\",\"a\"]]\n{circle}");
+    assert_eq!(kinds(&failed), ["G1c"]);
+    // And what a transaction of unknown outcome polled says nothing.
+    let unknown = circle.replace("4 1 ok", "4 1 info");
+    assert_eq!(kinds(&unknown), ["unseen"]);
+}
+
+#[test]
+fn a_message_at_two_offsets_is_lost_only_if_both_were_passed() {
+    let text = |last: i64| {
+        format!(
+            r#"
+        1 0 ok send [["send","x",[0,"a"]]]
+        2 1 ok send [["send","x",[{last},"a"]]]
+        3 2 ok send [["send","x",[3,"b"]]]
+        4 3 ok poll [["poll",{{"x":[[3,"b"]]}}]]"#
+        )
+    };
+    assert_eq!(kinds(&text(5)), ["duplicate", "unseen"]);
+    assert_eq!(kinds(&text(2)), ["duplicate", "lost-write", "unseen"]);
+}
+
+#[test]
+fn the_worst_lag_is_that_of_the_key_that_is_furthest_behind() {
+    let text = r#"
+        1 0 ok assign ["x","y"]
+        2 1 ok send [["send","x",[0,"a"]]]
+        4 1 ok send [["send","y",[0,"b"]]]
+        5 0 invoke poll [["poll"]]
+        6 0 ok poll [["poll",{}]]
+        6.1 0 invoke poll [["poll"]]
+        6.2 0 ok poll [["poll",{"x":[[0,"a"]]}]]
+        7 0 ok poll [["poll",{"y":[[0,"b"]]}]]"#;
+    let finding = judge(&KAFKA, text);
+    assert_eq!(finding.figures["worst-realtime-lag-ms"], 3000.0);
+    let words = "the poll that process 0 began at 5.000 s was 3000.000 ms behind in key \"x\"";
+    assert!(finding.why.ends_with(words), "{}", finding.why);
+    // Sending is not polling, however far behind it is.
+    let sent = r#"
+        1 0 ok assign ["x"]
+        2 1 ok send [["send","x",[0,"a"]]]
+        5 0 invoke send [["send","y","b"]]
+        6 0 ok send [["send","y",[0,"b"]]]"#;
+    assert!(!judge(&KAFKA, sent).figures.contains_key("worst-realtime-lag-ms"));
+}
+
+#[test]
+fn a_poll_may_find_nothing_in_several_spellings() {
+    for nothing in [r#"[["poll"]]"#, r#"[["poll",null]]"#, r#"[["poll",{}]]"#, r#"[["poll",[]]]"#] {
+        let text = format!("{SENT}\n3 1 ok poll {nothing}\n{POLLED}");
+        let finding = judge(&KAFKA, &text);
+        assert_eq!(finding.verdict, Verdict::Valid, "{nothing}: {}", finding.why);
+    }
+}
+
+const POLLED: &str = r#"4 1 ok poll [["poll",{"x":[[0,"a"],[1,"b"],[3,"c"]]}]]"#;

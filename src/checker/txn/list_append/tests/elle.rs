@@ -309,3 +309,35 @@ fn an_append_that_may_have_been_is_seen_or_not() {
         assert_eq!(finding.verdict, expected, "{read}: {}", finding.why);
     }
 }
+
+#[test]
+fn a_read_in_another_order_still_depends_on_who_appended_its_last_element() {
+    // By the longest read x is [1 2 3]; the read of [2] is no beginning of that, and yet it saw 2.
+    let text = "0 ok ax1\n 1 ok ax2 ry1\n 2 ok ax3\n 3 ok rx2 ay1\n 4 ok rx123";
+    let finding = judge(&spelled::history(text), &asking(&["serializable"], &[]));
+    assert_eq!(kinds(&finding), ["G1c", "incompatible-order"]);
+}
+
+#[test]
+fn who_read_all_there_is_overlooked_every_append_that_nobody_saw() {
+    // Many appends of which no read tells, and many readers: all of them before all appends.
+    let mut text = String::new();
+    for number in 1..=8 {
+        text += &format!("{number} ok ax{number}\n");
+    }
+    for process in 11..=18 {
+        text += &format!("{process} ok rx\n");
+    }
+    let serializable = asking(&["serializable"], &[]);
+    assert_eq!(judge(&spelled::history(&text), &serializable).verdict, Verdict::Valid);
+    for number in 1..=8 {
+        // One of the readers read what one of the appenders appended elsewhere.
+        let text = text
+            .replace(&format!("{number} ok ax{number}"), &format!("{number} ok ax{number} ay1"));
+        for process in [11, 14, 18] {
+            let text = text.replace(&format!("{process} ok rx"), &format!("{process} ok rx ry1"));
+            let finding = judge(&spelled::history(&text), &serializable);
+            assert_eq!(kinds(&finding), ["G-single-item"], "{text}");
+        }
+    }
+}

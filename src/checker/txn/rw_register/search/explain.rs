@@ -1,19 +1,20 @@
 //! Why there is no order, in words.
 
+use super::drawn::drawn;
 use super::known::{begin, commit, node_of};
 use super::precedence::{Edge, Why, path};
 use super::{Goal, Keep, Refutation, Scene};
 use crate::checker::Anomaly;
 use crate::checker::txn::rw_register::words::Cast;
-use crate::checker::txn::table::NONE;
+use crate::checker::txn::table::{NONE, Table};
 
 /// Steps of a circle, and transactions on a way, that are told.
 const STEPS: usize = 16;
 const ON_WAY: usize = 6;
 
-struct Teller<'a, 'c> {
-    scene: &'a Scene<'a>,
-    refuted: &'a Refutation,
+pub(super) struct Teller<'a, 'c> {
+    pub scene: &'a Scene<'a>,
+    pub refuted: &'a Refutation,
     cast: Cast<'c, 'a>,
 }
 
@@ -46,7 +47,8 @@ pub(crate) fn explain(scene: &Scene, refuted: &Refutation) -> Anomaly {
     };
     let summary =
         format!("{what}{keeps} explains all reads; {how}: {}", reasons.first().map_or("", |r| r));
-    teller.cast.anomaly(refuted.asked.anomaly(), summary, reasons)
+    let cycle = drawn(&mut teller).map(Box::new);
+    Anomaly { cycle, ..teller.cast.anomaly(refuted.asked.anomaly(), summary, reasons) }
 }
 
 impl Teller<'_, '_> {
@@ -54,11 +56,11 @@ impl Teller<'_, '_> {
         self.name_node(node_of(self.refuted.asked.goal, moment))
     }
 
-    fn name_node(&mut self, node: u32) -> String {
+    pub fn name_node(&mut self, node: u32) -> String {
         self.cast.name(self.scene.committed.txns.get(node as usize).copied().unwrap_or(NONE))
     }
 
-    fn is_txn(&self, moment: u32) -> bool {
+    pub fn is_txn(&self, moment: u32) -> bool {
         (node_of(self.refuted.asked.goal, moment) as usize) < self.scene.committed.len()
     }
 
@@ -75,15 +77,7 @@ impl Teller<'_, '_> {
             };
         }
         let (one, other) = (self.name(edge.from), self.name(edge.to));
-        match edge.why {
-            Why::Read { version } => self.cast.about(registers.key(version)),
-            Why::Version { key }
-            | Why::Overwrite { key }
-            | Why::Anti { key, .. }
-            | Why::Visible { key, .. }
-            | Why::Chosen { key } => self.cast.about(key),
-            Why::Initial | Why::Begin | Why::Process | Why::RealTime => {}
-        }
+        self.key(edge).into_iter().for_each(|key| self.cast.about(key));
         let key_text = |key: u32| registers.table.key_text(key);
         let why = match edge.why {
             Why::Initial => "the initial state is before everything".to_owned(),
@@ -128,15 +122,13 @@ impl Teller<'_, '_> {
         Some(format!("{one} is before {other}: {why}"))
     }
 
-    fn node(&self, moment: u32) -> u32 {
+    pub fn node(&self, moment: u32) -> u32 {
         node_of(self.refuted.asked.goal, moment)
     }
 
     /// By which transactions one moment was known to come before another when an edge was concluded.
     fn way(&mut self, from: u32, to: u32, edge: &Edge) -> String {
-        let known = self.refuted.edges.iter().position(|other| other == edge);
-        let edges = &self.refuted.edges[..known.unwrap_or(self.refuted.edges.len())];
-        let way = path(edges, from, to, |_| true);
+        let way = path(self.known_before(edge), from, to, |_| true);
         let mut nodes: Vec<u32> = way.iter().map(|edge| edge.to).collect();
         nodes.pop();
         nodes.retain(|moment| self.is_txn(*moment));
@@ -150,5 +142,52 @@ impl Teller<'_, '_> {
             nodes.iter().take(ON_WAY).map(|node| self.name_node(*node)).collect();
         let more = if nodes.len() > ON_WAY { ", ..." } else { "" };
         format!(" (by way of {}{more})", shown.join(", "))
+    }
+
+    /// What was known when an edge was concluded.
+    pub fn known_before(&self, edge: &Edge) -> &'_ [Edge] {
+        let known = self.refuted.edges.iter().position(|other| other == edge);
+        &self.refuted.edges[..known.unwrap_or(self.refuted.edges.len())]
+    }
+
+    pub fn table(&self) -> &'_ Table {
+        self.scene.committed.registers.table
+    }
+
+    /// The key that an edge is about.
+    pub fn key(&self, edge: &Edge) -> Option<u32> {
+        match edge.why {
+            Why::Read { version } => Some(self.scene.committed.registers.key(version)),
+            Why::Version { key }
+            | Why::Overwrite { key }
+            | Why::Anti { key, .. }
+            | Why::Visible { key, .. }
+            | Why::Chosen { key } => Some(key),
+            Why::Initial | Why::Begin | Why::Process | Why::RealTime => None,
+        }
+    }
+
+    /// What was read, or else what the later one wrote to the key.
+    pub fn value(&self, to: u32, edge: &Edge) -> Option<String> {
+        let registers = self.scene.committed.registers;
+        let version = match edge.why {
+            Why::Read { version } => Some(version),
+            _ => {
+                let writes =
+                    self.scene.prints.writes.of(*self.scene.committed.txns.get(to as usize)?);
+                let key = self.key(edge)?;
+                writes.iter().copied().find(|version| registers.key(*version) == key)
+            }
+        };
+        version.map(|version| registers.value_text(version).into_owned())
+    }
+
+    /// Why the one transaction is before the other.
+    pub fn hop_reason(&mut self, from: u32, to: u32, edge: &Edge) -> String {
+        if edge.why == Why::RealTime {
+            let (one, other) = (self.name_node(from), self.name_node(to));
+            return format!("{one} was over before {other} began");
+        }
+        self.reason(edge).unwrap_or_default()
     }
 }

@@ -187,3 +187,41 @@ fn a_budget_that_ends_leaves_the_verdict_open() {
         assert!(finding.why.contains("memory"), "{}", finding.why);
     }
 }
+
+#[test]
+fn what_an_indeterminate_transaction_read_is_not_known() {
+    // It took effect, for its write was seen; that it read nothing is only what it was asked with.
+    let text = "0 invoke rx_ wy1\n0 info rx_ wy1\n1 ok wx1 ry_\n2 ok ry1";
+    check(text, serde_json::json!({"consistency_models": ["serializable"]}), "valid", &[]);
+    let known = text.replace("0 info", "0 ok");
+    let json = serde_json::json!({"consistency_models": ["serializable"]});
+    check(&known, json, "invalid", &["G2-item"]);
+}
+
+#[test]
+fn zero_is_what_a_key_held_at_first_only_if_nobody_wrote_it_or_read_nil() {
+    let skew = "0 ok rx0 wy1\n1 ok ry0 wx1";
+    let json = serde_json::json!({"consistency_models": ["serializable"]});
+    check(skew, json.clone(), "invalid", &["G2-item"]);
+    // Where nil was read, a 0 comes from elsewhere.
+    check(&format!("{skew}\n2 ok rx_ ry_"), json, "valid", &[]);
+    // A 0 that somebody wrote may come after something else.
+    let late = "0 invoke wx1\n0 ok wx1\n1 invoke wx0\n1 ok wx0\n2 invoke rx_\n2 ok rx0";
+    check(late, serde_json::json!({}), "valid", &[]);
+    let nil = "0 invoke wx1\n0 ok wx1\n1 invoke wx_\n1 ok wx_\n2 invoke rx_\n2 ok rx_";
+    check(nil, serde_json::json!({}), "valid", &[]);
+}
+
+#[test]
+fn what_a_key_is_said_to_hold_at_first_comes_before_all_that_was_written() {
+    let skew = "0 ok rx5 wy1\n1 ok ry5 wx1";
+    let json = serde_json::json!({"consistency_models": ["serializable"], "init": 5});
+    check(skew, json, "invalid", &["G2-item"]);
+}
+
+#[test]
+fn who_read_what_it_replaced_depends_on_it_by_that() {
+    let text = "0 ok wx1 ry1 wy2\n1 ok wy1 rx1 wx2";
+    let json = serde_json::json!({"consistency_models": ["serializable"], "wfr_keys": true});
+    check(text, json, "invalid", &["G1c"]);
+}

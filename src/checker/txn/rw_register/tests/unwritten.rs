@@ -49,6 +49,16 @@ fn a_first_value_read_too_late_counts_if_it_is_asked_for_and_is_told_if_not() {
 }
 
 #[test]
+fn several_values_that_nobody_wrote_may_come_from_before_an_excerpt() {
+    let excerpt = "0 invoke rx_\n0 ok rx5\n1 invoke rx_\n1 ok rx6\n1 invoke wx1\n1 ok wx1\n0 invoke rx_\n0 ok rx1";
+    let finding = find(&history(excerpt), &options(serde_json::json!({"linearizable_keys": true})));
+    assert_eq!(finding.verdict, Verdict::Valid, "{}", finding.why);
+    assert!(finding.why.contains("not asked about: 1 unwritten-read"), "{}", finding.why);
+    check(excerpt, serde_json::json!({"anomalies": ["unwritten-read"]}), &["unwritten-read"]);
+    check(excerpt, serde_json::json!({"init": 5}), &["garbage-read"]);
+}
+
+#[test]
 fn a_first_value_may_be_read_beside_a_write_and_before_it() {
     let beside = "1 invoke rx_\n0 invoke wx1\n0 ok wx1\n1 ok rx2\n0 invoke rx_\n0 ok rx1";
     check(beside, serde_json::json!({}), &[]);
