@@ -162,6 +162,14 @@ pub const ANOMALIES: &[AnomalyKind] = &[
         "a transaction missed a write that had happened before it, by processes and reads",
     ),
     kind(
+        "prefix-violation",
+        "transactions that saw one another's writes do not agree on an order in which the writes came",
+    ),
+    kind(
+        "prefix-violation-process",
+        "prefix-violation, if each process did its own transactions in order",
+    ),
+    kind(
         "garbage-read-process",
         "a process wrote a register and then read there what nobody had written",
     ),

@@ -2,16 +2,19 @@
 //! never more of the file is held than its longest operation.
 
 mod collect;
+mod keyed;
 mod lines;
 mod maps;
 mod output;
 mod passed_over;
 mod sessions;
+mod stranger;
 
 use std::io::Read;
 use std::ops::ControlFlow;
 
 pub use collect::{Recording, read, read_with};
+pub use keyed::has_flat_key;
 pub use passed_over::PassedOver;
 
 use super::datum::Datum;
@@ -191,6 +194,9 @@ fn read_all<R: Read>(
     name: &str,
     output: &mut Output,
 ) -> Result<(), Trouble> {
+    if let Some(found) = stranger::of_bytes(&source.head) {
+        return Err(Trouble::Unknown(found));
+    }
     source.refill(MOST_BYTES)?;
     while source.text().len() < HEAD && !source.ended() {
         if source.text().trim().is_empty() {
@@ -214,6 +220,11 @@ fn read_all<R: Read>(
         return Err(Trouble::Unknown("bytes that are no UTF-8 text"));
     }
     output.format = sniff(source.text()).map_err(Trouble::Unknown)?;
+    if output.format == Format::Text
+        && let Some(found) = stranger::of_text(source.text())
+    {
+        return Err(Trouble::Unknown(found));
+    }
     match output.format {
         Format::Edn => maps::read(source, Language::Edn, output),
         Format::Text => lines::read(source, output),

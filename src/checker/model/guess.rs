@@ -4,6 +4,7 @@ mod rules;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 pub use shape::Shape;
 

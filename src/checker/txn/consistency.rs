@@ -117,8 +117,9 @@ fn is_judged(model: &&'static str, orders: Orders) -> bool {
         && (orders.process || orders.realtime || !needs(model, "-process"))
 }
 
-/// Of these only some of what they forbid is looked for.
-const PARTLY: [&str; 4] = ["parallel-snapshot-isolation", "prefix", "causal-cerone", "ROLA"];
+/// What these forbid is looked for only where one of them is asked for.
+pub const PARTLY: [&str; 5] =
+    ["parallel-snapshot-isolation", "prefix", "causal-cerone", "ROLA", "read-atomic"];
 
 /// Whether a model forbids anomalies of this kind.
 fn needs(model: &'static str, suffix: &str) -> bool {

@@ -9,6 +9,7 @@ mod between;
 mod classify;
 mod names;
 mod part;
+mod prefix;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use crate::checker::txn::graph::{Graph, components};
 use classify::Classifier;
 pub use names::Tag;
 use part::parts;
+pub use prefix::{knots, prefix_cycles};
 use view::Plain;
 
 /// One step of a cycle, between transactions.

@@ -53,6 +53,11 @@ impl Judgement {
         self.doubts.push(why.into());
     }
 
+    /// There may be more of a kind than were counted.
+    pub fn at_least(&mut self, kind: &'static str) {
+        self.more.push(kind);
+    }
+
     /// Whether something was found that is not to be.
     pub fn found_any(&self, wanted: &Wanted) -> bool {
         self.counts.keys().any(|kind| wanted.prohibits(kind))

@@ -14,6 +14,7 @@ mod reads;
 mod tests;
 mod updates;
 mod versions;
+mod visible;
 
 use crate::checker::txn::consistency::Wanted;
 use crate::checker::txn::cycles::find_cycles;
@@ -26,6 +27,7 @@ use crate::history::{Datum, History};
 use crate::op::Event;
 use explain::Reasons;
 use versions::Versions;
+use visible::{Asked, Visible};
 
 const NAME: &str = "list-append";
 
@@ -39,11 +41,16 @@ pub const LIST_APPEND: ModelKind = ModelKind {
 pub struct ListAppend {
     table: Table,
     wanted: Wanted,
+    asked: Asked,
 }
 
 impl ListAppend {
     pub fn new(options: &ModelOptions) -> Result<ListAppend, String> {
-        Ok(ListAppend { table: Table::new(Shape::Lists), wanted: Wanted::new(options)? })
+        let wanted = Wanted::new(options)?;
+        let anomalies = options.anomalies.iter().map(String::as_str);
+        let names: Vec<&str> = wanted.models.iter().copied().chain(anomalies).collect();
+        let asked = Asked::of(&names);
+        Ok(ListAppend { table: Table::new(Shape::Lists), wanted, asked })
     }
 
     fn judge(&self, budget: &Budget) -> Finding {
@@ -70,14 +77,16 @@ impl ListAppend {
         updates::lost(table, &mut judgement);
         let graph = self.graph(&versions);
         self.cycles(&graph, &versions, budget, &mut judgement);
-        judgement.into_finding(NAME, &self.wanted, &table.what())
+        let mut finding = judgement.into_finding(NAME, &self.wanted, &table.what());
+        self.wanted.name_survivors(&mut finding);
+        finding
     }
 
     fn graph(&self, versions: &Versions) -> Graph {
         let mut edges = Edges::with_capacity(self.table.len(), self.table.len() * 6);
         edges::add(&self.table, versions, &mut edges);
         let orders = self.wanted.orders();
-        if orders.process {
+        if orders.process || self.asked.read_atomic {
             process_order(&self.table, &mut edges);
         }
         if orders.realtime {
@@ -106,6 +115,7 @@ impl ListAppend {
         let reasons = Reasons { table, versions };
         judgement
             .take_cycles(find_cycles(graph, budget), |cycle| cycle_anomaly(table, cycle, &reasons));
+        Visible { table, versions, asked: self.asked, budget }.check(graph, judgement);
     }
 
     fn over(&self, budget: &Budget, bytes: usize) -> bool {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::Datum;
+use super::versions::Versions;
+use crate::history::{Datum, has_flat_key};
 use crate::op::{Event, Kind, Process};
 
 /// Names told of operations, and of parts of transactions.
@@ -14,6 +15,7 @@ pub struct Shape {
     pub operations: BTreeMap<&'static str, Values>,
     /// The parts of transactions, by name, with the values that they read.
     pub parts: BTreeMap<String, Values>,
+    versions: Versions,
     /// Whether every value is `[key something]`, and a read asks `[key nil]`.
     pairs: Pairs,
     /// A model may have more operations than were seen.
@@ -82,7 +84,10 @@ impl Shape {
         if !matches!(event.process, Process::Client(_)) {
             return;
         }
-        self.pairs.observe(event.kind, value);
+        self.versions.observe(event, value);
+        if !has_flat_key(event, value) {
+            self.pairs.observe(event.kind, value);
+        }
         let of_f = self.operations.entry(event.f.as_str()).or_default();
         if event.kind != Kind::Ok {
             return;
@@ -147,6 +152,11 @@ impl Shape {
     /// Whether each value can only be a key with the value proper.
     pub fn has_keys_in_values(&self) -> bool {
         self.pairs.asked > 0 && self.pairs.others == 0
+    }
+
+    /// Whether each value comes with a version, which no model knows.
+    pub fn has_versions(&self) -> bool {
+        self.versions.are_all()
     }
 
     pub fn told(&self) -> String {

@@ -63,6 +63,8 @@ fn what_fits_several_models_or_none_is_said() {
 fn keys_in_values_are_seen_by_a_read_that_asks_for_one() {
     let keyed = [("invoke", "read", "[1,null]"), ("ok", "read", "[1,5]"), ("ok", "write", "[1,2]")];
     assert!(shape(&keyed).has_keys_in_values());
+    let flat = [keyed[0], ("invoke", "cas", "[1,2,3]")];
+    assert!(shape(&flat).has_keys_in_values());
     // The pair of a compare-and-set is none.
     assert!(!shape(&[("invoke", "cas", "[1,2]")]).has_keys_in_values());
     assert!(!shape(&[("invoke", "read", "[1,null]"), ("ok", "read", "5")]).has_keys_in_values());

@@ -1,8 +1,8 @@
 //! What is asked of a history.
 
-use super::{IMPLIED, PROSCRIBED, backward, canonical_model, directly_proscribed};
-use crate::checker::ModelOptions;
+use super::{IMPLIED, MODELS, PARTLY, PROSCRIBED, backward, canonical_model, directly_proscribed};
 use crate::checker::txn::consistency::Orders;
+use crate::checker::{Finding, ModelOptions, Verdict};
 
 /// The anomalies that make a history invalid. Others may be found, and say what else it does not satisfy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,21 @@ impl Wanted {
         self.prohibited.contains(&anomaly) || self.besides.contains(&anomaly)
     }
 
+    /// Models that are judged only where they are asked for survive too, unless stronger ones do.
+    pub fn name_survivors(&self, finding: &mut Finding) {
+        let valid = finding.verdict == Verdict::Valid;
+        let Some(consistency) = finding.consistency.as_mut().filter(|_| valid) else { return };
+        let mut known = consistency.survives.clone();
+        known.extend(self.models.iter().map(|model| model.to_string()));
+        for model in self.models.iter().filter(|model| PARTLY.contains(model)) {
+            let stronger = backward(MODELS, [*model]).into_iter().skip(1);
+            let held = stronger.into_iter().any(|other| known.iter().any(|name| name == other));
+            if !held && !consistency.violates.iter().any(|name| name == model) {
+                consistency.survives.push(model.to_string());
+            }
+        }
+    }
+
     /// Real-time order holds process order, so that one of the two is enough.
     pub fn orders(&self) -> Orders {
         let some = |suffix: &str| self.prohibited.iter().any(|anomaly| anomaly.ends_with(suffix));
@@ -54,8 +69,13 @@ impl Wanted {
 }
 
 /// A model by one of its names, if there is anything that it forbids to transactions.
+///
+/// The `causal` of transactions is not that of single operations.
 fn judged_model(name: &str) -> Result<&'static str, String> {
-    let model = canonical_model(name)?;
+    let model = match name {
+        "causal" => "causal-cerone",
+        name => canonical_model(name)?,
+    };
     match directly_proscribed([model]).is_empty() {
         false => Ok(model),
         true => Err(format!(

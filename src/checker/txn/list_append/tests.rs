@@ -9,6 +9,7 @@ mod serial;
 mod spelled;
 mod stores;
 mod transform;
+mod visible;
 mod words;
 
 use super::ListAppend;
