@@ -48,10 +48,10 @@ pub struct Arguments {
     #[arg(long)]
     tolerate_tail: bool,
     /// How long each checker may take
-    #[arg(long, default_value = "60s")]
+    #[arg(long, default_value = "60s", value_parser = options::budget)]
     budget: Span,
     /// How much memory a checker's tables may take: 512m, 4g
-    #[arg(long, default_value = "4g", value_parser = super::arguments::bytes)]
+    #[arg(long, default_value = "4g", value_parser = options::memory)]
     memory: usize,
     /// JSON instead of text
     #[arg(long)]

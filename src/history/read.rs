@@ -78,6 +78,8 @@ pub struct Summary {
     /// The order of events says what came before what. Otherwise only the events of one process are in
     /// order: each process is a session, whose transactions follow each other.
     pub real_time: bool,
+    /// Events say which process they are of. Otherwise they all bear process 0, whosever they are.
+    pub has_processes: bool,
     /// The names that processes have where they have no numbers; each is counted by its position here.
     pub processes: Vec<String>,
 }

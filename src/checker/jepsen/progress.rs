@@ -14,8 +14,9 @@ mod waits;
 
 use super::promise;
 use super::streaming::{self, Moment};
-use super::tally::{Tally, Told, at, seconds};
+use super::tally::{Tally, Told, at};
 use crate::checker::availability::is_answer;
+use crate::checker::moment::seconds;
 use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions, Shows};
 use crate::history::{Datum, History};
 use crate::op::{Event, Kind, Nanos, Process};

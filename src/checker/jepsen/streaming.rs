@@ -126,9 +126,9 @@ impl<W: Workload> Streaming<W> {
     pub fn new(fresh: W, options: &ModelOptions) -> Result<Streaming<W>, String> {
         let given = options.ops.len();
         if given != 0 && given != W::OPS.len() {
-            let expected = W::OPS.join(", ");
+            let (count, names) = (W::OPS.len(), W::OPS.join(","));
             return Err(format!(
-                "ops: expected the names for {expected} of {}, found {given}",
+                "ops: expected {count} names, for {names} of {} in this order, found {given}",
                 W::NAME
             ));
         }

@@ -8,8 +8,9 @@ mod tests;
 pub use cycle::{cycle_anomaly, cycle_txn, omitted, outline};
 
 use crate::checker::Anomaly;
+use crate::checker::moment::seconds;
 use crate::checker::txn::table::{MicroOp, Moment, NONE, Outcome, Table, Txn};
-use crate::op::{MILLISECOND, Nanos, SECOND};
+use crate::op::{MILLISECOND, SECOND};
 
 /// How many micro-operations of a transaction, and elements of a list, are shown.
 const SHOWN: usize = 8;
@@ -28,10 +29,6 @@ pub struct Reason {
     pub about: Option<(u32, String)>,
     /// One sentence.
     pub text: String,
-}
-
-pub fn seconds(time: Nanos) -> String {
-    format!("{:.3} s", time as f64 / SECOND as f64)
 }
 
 /// ` and completed 40 ms earlier`, if the one was over so long before the other began.

@@ -52,6 +52,7 @@ fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, S
     if judged.asked == 0 {
         let why = "no client did anything, so nothing was shown";
         judged.findings.push(Finding::new("stats", Verdict::Unknown, why));
+        judged.models.push(None);
     }
     aside(arguments, &name, &subject, &judged);
     let models: Vec<&str> = match chosen.models.as_slice() {
@@ -61,6 +62,7 @@ fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, S
     let checked = Checked {
         name: &name,
         models: &models,
+        models_of: &judged.models,
         guessed: chosen.guessed.as_deref(),
         findings: &judged.findings,
         exit_code: match worst(&judged.findings) {
@@ -121,6 +123,10 @@ fn guessed(name: &str, shape: &Shape) -> Result<Chosen, String> {
     };
     match guess.candidates.as_slice() {
         [_] => Ok(Chosen { models: guess.candidates, guessed: Some(why) }),
+        [] if !guess.wider.is_empty() => {
+            let wider = names(&guess.wider);
+            Err(format!("{name}: {why} alone, as several models have; say --model, one of {wider}"))
+        }
         [] => {
             let all = names(&MODELS.iter().collect::<Vec<_>>());
             Err(format!("{name}: {why}, which no model has; say --model, one of {all}"))

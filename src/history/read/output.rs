@@ -81,8 +81,19 @@ impl<'a, 'b> Output<'a, 'b> {
             other => other,
         };
         let Output { events, passed_over, real_time, .. } = self;
+        let has_processes = self.dialect.is_none_or(|dialect| !dialect.no_process);
         let processes = self.names.into_processes();
         let (flaws, flaw_count) = self.integrity.into_flaws();
-        Summary { format, events, passed_over, damage, flaws, flaw_count, real_time, processes }
+        Summary {
+            format,
+            events,
+            passed_over,
+            damage,
+            flaws,
+            flaw_count,
+            real_time,
+            has_processes,
+            processes,
+        }
     }
 }

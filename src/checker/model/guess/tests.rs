@@ -70,3 +70,19 @@ fn keys_in_values_are_seen_by_a_read_that_asks_for_one() {
     assert!(!shape(&[("invoke", "read", "[1,null]"), ("ok", "read", "5")]).has_keys_in_values());
     assert!(!shape(&[("invoke", "read", "null")]).has_keys_in_values());
 }
+
+#[test]
+fn a_history_of_some_operations_may_be_of_models_with_more() {
+    let wider = |ops: &[(&str, &str, &str)]| {
+        let guess = guess(&shape(ops));
+        assert!(guess.candidates.is_empty(), "{ops:?}");
+        guess.wider.iter().map(|model| model.name).collect::<Vec<_>>()
+    };
+    let numbers = wider(&[("ok", "read", "1")]);
+    assert!(numbers.contains(&"register") && numbers.contains(&"counter"), "{numbers:?}");
+    assert!(!numbers.contains(&"set"), "{numbers:?}");
+    assert_eq!(wider(&[("ok", "read", r#"[["r",0,1],["r",1,null]]"#)]), ["long-fork"]);
+    let open = wider(&[("invoke", "txn", r#"[["w",0,1]]"#)]);
+    assert!(open.contains(&"rw-register") && open.contains(&"list-append"), "{open:?}");
+    assert_eq!(wider(&[("ok", "frobnicate", "1")]), [] as [&str; 0]);
+}
