@@ -5,7 +5,6 @@ use super::*;
 use crate::checker::txn::rw_register::touches::Touches;
 use crate::rng::Rng;
 use realtime::{linearizable, spans};
-use touches::Touches;
 
 /// What follows from these edges.
 fn closure(versions: usize, edges: impl Iterator<Item = (u32, u32)>) -> Vec<Vec<bool>> {
