@@ -13,7 +13,9 @@ mod linearizability;
 mod mask;
 mod memo;
 mod model;
+pub mod moment;
 mod objects;
+mod per_key;
 mod phases;
 mod pool;
 mod recovery;
@@ -36,9 +38,11 @@ pub use model::{
     Guess, MODELS, ModelKind, ModelOptions, RegisterModel, Shape, UnknownModel, guess,
 };
 pub use objects::{Atom, Guide, Object, Objects, Seen, Shortcut, Timed};
+pub use per_key::PerKey;
 pub use recovery::Recovery;
 pub use stats::{Stats, WantedChanges, count_operations};
 pub use txn::canonical_model;
+pub use well_formed::Owners;
 
 /// Every checker by name, with what it promises; `stormglass list checkers`.
 pub const CHECKERS: &[(&str, &str)] = &[

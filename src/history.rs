@@ -25,7 +25,8 @@ pub use integrity::{Flaw, FlawKind};
 pub use line::{parse_line, write_line};
 pub use op_map::LineError;
 pub use read::{
-    Format, PassedOver, ReadError, ReadOptions, Recording, Sink, Summary, read, read_with, stream,
+    Format, PassedOver, ReadError, ReadOptions, Recording, Sink, Summary, has_flat_key, read,
+    read_with, stream,
 };
 pub use tape::Cursor;
 pub use text::write_text;

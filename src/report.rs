@@ -21,6 +21,7 @@ mod plot_data;
 mod rate;
 mod redirects;
 mod results;
+mod scale;
 mod scatter;
 mod slots;
 mod steps;

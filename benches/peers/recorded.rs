@@ -1,4 +1,8 @@
 //! Porcupine's own histories, of etcd and of a key-value store: each read in its own form by both.
+//!
+//! They take fractions of a millisecond, of which much is a process's first steps: code that is touched
+//! for the first time, memory that is asked for. So both sides are measured in the same way: each file in
+//! a process of its own, several times, and the least counts.
 
 use std::path::Path;
 
@@ -6,6 +10,9 @@ use stormglass::checker::Budget;
 
 use super::table::Table;
 use super::tools::{Taken, Tools};
+
+/// Times that each side judges each file.
+const RUNS: usize = 5;
 
 /// How many times less CPU time all of them together are to take.
 const TIMES: f64 = 20.0;
@@ -37,14 +44,25 @@ pub fn measure(tools: &Tools, table: &mut Table) {
         for entry in entries.iter().filter(|entry| entry["family"] == family) {
             let text = |field: &str| entry[field].as_str().expect("a text").to_owned();
             let (path, options) = (folder.join(text("path")), entry["options"].to_string());
-            let ours = tools.ours(&path, &text("model"), &options, 0);
-            let explained = tools.ours(&path, &text("model"), &options, Budget::EXPLAINED);
-            all.explained_ms += explained.check_ms;
-            let theirs = tools.porcupine(&folder.join(text("raw")), family);
+            let (model, raw) = (text("model"), folder.join(text("raw")));
+            let ours = |explained| least(|| tools.ours(&path, &model, &options, explained));
+            all.explained_ms += ours(Budget::EXPLAINED).check_ms;
+            let (ours, theirs) = (ours(0), least(|| tools.porcupine(&raw, family)));
             all.add(&text("path"), &ours, &theirs);
         }
     }
     all.tell(table);
+}
+
+/// The run that took least.
+fn least(run: impl Fn() -> Taken) -> Taken {
+    let first = run();
+    (1..RUNS).map(|_| run()).fold(
+        first,
+        |best, taken| {
+            if taken.check_ms < best.check_ms { taken } else { best }
+        },
+    )
 }
 
 impl Sum {
@@ -70,7 +88,8 @@ impl Sum {
         let ratio = theirs_ms / ours_ms;
         println!(
             "{files} recorded histories, etcd and kv: {ours_ms:.1} CPU ms, {:.1} with explanations, \
-             porcupine {theirs_ms:.1}, {ratio:.0}x",
+             porcupine {theirs_ms:.1}, {ratio:.0}x (of each the least of {RUNS} runs, in processes of \
+             their own)",
             self.explained_ms
         );
         let mut misses: Vec<String> = Vec::new();

@@ -290,6 +290,10 @@ pub const ANOMALIES: &[AnomalyKind] = &[
     kind("lost-update", "committed transactions read the same of a key and then each wrote it"),
     kind("duplicate-elements", "a list held an element twice that was appended once"),
     kind("garbage-read", "a transaction read what nobody had written"),
+    kind(
+        "cyclic-versions",
+        "the values of a key would each have to come before the next in a circle",
+    ),
 ];
 
 /// Whether an anomaly of kind `found` is one of kind `expected`: the same, or a clear case of it.

@@ -17,8 +17,8 @@ pub struct Composed {
 /// Runs every checker to its end, under a budget that they share.
 pub fn compose(history: &History, checkers: &mut [Box<dyn Checker>], budget: &Budget) -> Composed {
     let mut intake = Intake::new(checkers);
-    for (event, line) in history.events().iter().zip(1..) {
-        intake.observe(event, line);
+    for event in history.events() {
+        intake.observe(event);
     }
     let start = || -> Exhausted { Box::new(|| (budget.exhausted)()) };
     intake.finish(
@@ -72,19 +72,24 @@ impl<'a> Intake<'a> {
     }
 
     /// One pass for all that work from the events alone.
-    pub fn observe(&mut self, event: &Event, line: u64) {
-        self.form.observe(event, line);
+    pub fn observe(&mut self, event: &Event) {
+        self.form.observe(event);
         if self.form.is_sound() {
             self.streaming().for_each(|checker| drop(checker.observe(event)));
         }
     }
 
     /// As `observe`, of an event whose value is still in the reader's hands.
-    pub fn observe_raw(&mut self, head: &Event, value: Datum, line: u64) {
-        self.form.observe(head, line);
+    pub fn observe_raw(&mut self, head: &Event, value: Datum) {
+        self.form.observe(head);
         if self.form.is_sound() {
             self.streaming().for_each(|checker| drop(checker.observe_raw(head, value)));
         }
+    }
+
+    /// An event that cannot be taken in, and why: nothing is judged then.
+    pub fn refuse(&mut self, event: &Event, why: String) {
+        self.form.refuse(event, why);
     }
 
     fn streaming(&mut self) -> impl Iterator<Item = &mut Box<dyn Checker>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::checker::TxnCycle;
+use crate::checker::{PerKey, TxnCycle};
 use crate::history::{Datum, History};
 use crate::op::{Event, Nanos};
 
@@ -67,6 +67,9 @@ pub struct Finding {
     /// Of checkers of transactions: which consistency models the history rules out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<Consistency>,
+    /// Of checkers that judge each key by itself, where the history has keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Box<PerKey>>,
 }
 
 /// Consistency models by Elle's names (`strict-serializable`, `snapshot-isolation`, ...).
@@ -88,6 +91,7 @@ impl Finding {
             anomalies: Vec::new(),
             figures: BTreeMap::new(),
             consistency: None,
+            keys: None,
         }
     }
 }

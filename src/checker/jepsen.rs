@@ -54,7 +54,7 @@ pub const AVAILABILITY: ModelKind = ModelKind {
 
 pub const BANK: ModelKind = ModelKind {
     name: "bank",
-    what: "read {account balance ...}, transfer: every read sums to the same total, and no balance is negative",
+    what: "read {account balance ...}, transfer: every read sums to the same total, and no balance is negative; --anomalies wrong-total: that may be",
     checkers: bank::checkers,
 };
 
@@ -90,7 +90,7 @@ pub const DIRTY_READ: ModelKind = ModelKind {
 
 pub const EPOCHS: ModelKind = ModelKind {
     name: "epochs",
-    what: "claim, observe [epoch leader]: one leader in each epoch, and epochs only grow",
+    what: "claim, observe [epoch leader]: one leader in each epoch, and epochs only grow; --consistency linearizable: those observed, too",
     checkers: epochs::checkers,
 };
 
@@ -120,7 +120,7 @@ pub const MONOTONIC: ModelKind = ModelKind {
 
 pub const MONOTONIC_INSERTS: ModelKind = ModelKind {
     name: "monotonic-inserts",
-    what: "add, read [{val sts ...} ...]: every row is there once, and val and sts grow (CockroachDB's `monotonic`)",
+    what: "add, read [{val sts ...} ...]: every row is there once, and val and sts grow (CockroachDB's `monotonic`); --consistency linearizable: val for all, not for each proc",
     checkers: monotonic_inserts::checkers,
 };
 

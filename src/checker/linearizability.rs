@@ -22,7 +22,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::checker::in_flight::InFlight;
-use crate::checker::{Anomaly, Budget, Checker, Finding, RegisterModel, Verdict, pool};
+use crate::checker::{Anomaly, Budget, Checker, Finding, PerKey, RegisterModel, Verdict, pool};
 use crate::history::History;
 use crate::op::{Event, Key, Kind, NodeName, Process};
 use decide::{Decision, Method};
@@ -198,6 +198,7 @@ impl Checker for Linearizability {
             anomalies: Self::explain(&keys, &rulings, budget.explained, &limits),
             figures: tally.figures(&keys),
             consistency: None,
+            keys: keys.judged(&rulings),
         }
     }
 }
@@ -254,6 +255,24 @@ impl<'a> Keys<'a> {
         let members = &self.members[key];
         let divided = self.divided.as_ref().filter(|_| term > 0)?;
         Some(divided.beginning(&self.pairs, members, term))
+    }
+
+    /// What was decided of each key, where the history has any.
+    fn judged(&self, rulings: &[(usize, Ruling)]) -> Option<Box<PerKey>> {
+        let mut rulings: Vec<&(usize, Ruling)> = rulings.iter().collect();
+        rulings.sort_unstable_by_key(|(key, _)| *key);
+        let mut judged = PerKey::default();
+        for (key, ruling) in rulings {
+            let (name, _) = self.members.get_index(*key)?;
+            let name = (*name)?;
+            let verdict = match ruling.as_ref().map(|ruled| &ruled.decision) {
+                Ok(Decision::Linearizable(_)) => Verdict::Valid,
+                Ok(Decision::Violated { .. }) => Verdict::Invalid,
+                Ok(Decision::Undecided { .. }) | Err(_) => Verdict::Unknown,
+            };
+            judged.add(verdict, || name.to_string());
+        }
+        (judged.all() > 0).then(|| Box::new(judged))
     }
 
     fn name(&self, key: usize) -> String {

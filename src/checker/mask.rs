@@ -38,10 +38,6 @@ impl<const WORDS: usize> Mask<WORDS> {
     pub fn ones(self) -> Ones<WORDS> {
         Ones { mask: self, word: 0 }
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
-    }
 }
 
 /// The slots of a set that are still to come.

@@ -113,6 +113,7 @@ impl<O: Object> Checker for Objects<O> {
         let mut finding =
             Finding::new(self.name(), tally.verdict(), tally.told(&self.object, budget.explained));
         finding.figures = tally.figures();
+        finding.keys = tally.per_key();
         finding.anomalies = self.explain(&pairs, &parts, &ruled, budget.explained, &limits);
         finding
     }

@@ -120,7 +120,15 @@ fn seconds(time: Nanos) -> String {
 impl Recovery {
     fn finding(&self, verdict: Verdict, why: String, anomalies: Vec<Anomaly>) -> Finding {
         let name = self.name().to_owned();
-        Finding { name, verdict, why, anomalies, figures: BTreeMap::new(), consistency: None }
+        Finding {
+            name,
+            verdict,
+            why,
+            anomalies,
+            figures: BTreeMap::new(),
+            consistency: None,
+            keys: None,
+        }
     }
 
     fn look(&self, history: &History, recover: Mark, deadline: Nanos) -> Seen {

@@ -160,6 +160,7 @@ fn finding(name: &str, counts: &BTreeMap<String, OpCounts>, lacks: &[String]) ->
         anomalies: Vec::new(),
         figures,
         consistency: None,
+        keys: None,
     }
 }
 

@@ -1,6 +1,10 @@
 //! Whether the history is one at all, told while its events go by. A flawed history is refused, never
 //! guessed at.
 
+mod owners;
+
+pub use owners::Owners;
+
 use rustc_hash::FxHashMap;
 
 use crate::checker::{Finding, Verdict};
@@ -14,7 +18,7 @@ const TOLD: usize = 10;
 struct Open {
     f: Name,
     key: Option<Key>,
-    line: u64,
+    index: u64,
 }
 
 /// The form of a history: takes in its events in order, and knows of each completion whose it is.
@@ -77,60 +81,66 @@ struct Flaws {
 }
 
 impl Flaws {
-    fn push(&mut self, line: u64, what: impl FnOnce() -> String) {
+    fn push(&mut self, index: u64, what: impl FnOnce() -> String) {
         self.all += 1;
         if self.told.len() < TOLD {
-            self.told.push(format!("event {line}: {}", what()));
+            self.told.push(format!("event {index}: {}", what()));
         }
     }
 }
 
 impl Form {
-    /// `line` is where the event stands in the history's text, from 1.
-    pub fn observe(&mut self, event: &Event, line: u64) {
+    /// Events are told by their index, as everywhere.
+    pub fn observe(&mut self, event: &Event) {
         self.events += 1;
         let index = event.index;
         if self.previous.is_some_and(|previous| previous >= index) {
-            let what = || format!("index {index} does not come after the one before it");
-            self.flaws.push(line, what);
+            let what = || "its index does not come after the one before it".to_owned();
+            self.flaws.push(index, what);
             self.is_astray = true;
         }
         self.previous = Some(index);
         let Process::Client(process) = event.process else { return };
         match event.kind {
-            Kind::Invoke => self.invoke(process, event, line),
-            _ => self.complete(process, event, line),
+            Kind::Invoke => self.invoke(process, event),
+            _ => self.complete(process, event),
         }
     }
 
-    fn invoke(&mut self, process: u32, event: &Event, line: u64) {
+    fn invoke(&mut self, process: u32, event: &Event) {
         self.invocations += 1;
-        let open = Open { f: event.f, key: event.key.clone(), line };
+        let open = Open { f: event.f, key: event.key.clone(), index: event.index };
         let busy = self.open.insert(process, open);
         self.overlaps.invoke(process, busy.is_some());
         if let Some(busy) = busy {
-            let (f, began) = (busy.f, busy.line);
+            let (f, began) = (busy.f, busy.index);
             let what =
                 || format!("process {process} invokes while its {f} of event {began} is open");
-            self.flaws.push(line, what);
+            self.flaws.push(event.index, what);
         }
     }
 
-    fn complete(&mut self, process: u32, event: &Event, line: u64) {
+    fn complete(&mut self, process: u32, event: &Event) {
         self.completions += 1;
         self.overlaps.complete(process);
         if let Some(open) = self.open.remove(&process) {
             if let Some(what) = mismatch(&open, event) {
-                self.flaws.push(line, || what);
+                self.flaws.push(event.index, || what);
             }
             return;
         }
         let (kind, f) = (event.kind.name(), event.f);
         let what = || format!("process {process} completes ({kind} {f}) what it never invoked");
         match self.invocations {
-            0 => self.orphans.push(line, what),
-            _ => self.flaws.push(line, what),
+            0 => self.orphans.push(event.index, what),
+            _ => self.flaws.push(event.index, what),
         }
+    }
+
+    /// Takes in what keeps an event from being judged, whatever it is.
+    pub fn refuse(&mut self, event: &Event, why: String) {
+        self.events += 1;
+        self.flaws.push(event.index, || why);
     }
 
     /// Whether there is no invocation at all: each completion then stands for its own.
@@ -204,7 +214,7 @@ mod tests {
 
     fn form(history: &History) -> Form {
         let mut form = Form::default();
-        history.events().iter().zip(1..).for_each(|(event, line)| form.observe(event, line));
+        history.events().iter().for_each(|event| form.observe(event));
         form
     }
 
@@ -227,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn each_flaw_is_told_with_its_line() {
+    fn each_flaw_is_told_with_its_event() {
         check(
             "
             0.1 0@n1 invoke write 1
@@ -238,7 +248,7 @@ mod tests {
             0.6 0@n1 ok read 5 key=2
             ",
             expect![
-                "unknown: the history is damaged or edited, so nothing is judged: event 2: process 0 invokes while its write of event 1 is open; event 3: process 1 completes (ok read) what it never invoked; event 4: process 0 invoked write and completes read; event 6: process 0 completes read on another key"
+                "unknown: the history is damaged or edited, so nothing is judged: event 1: process 0 invokes while its write of event 0 is open; event 2: process 1 completes (ok read) what it never invoked; event 3: process 0 invoked write and completes read; event 5: process 0 completes read on another key"
             ],
         );
     }
@@ -277,7 +287,7 @@ mod tests {
         let one = history("0.1 0@n1 invoke write 1").events()[0].clone();
         let finding = form(&History::new(vec![one; 14])).finding();
         assert_eq!(finding.verdict, Verdict::Unknown);
-        assert!(finding.why.contains("event 2: index 0 does not come after"), "{}", finding.why);
+        assert!(finding.why.contains("event 0: its index does not come after"), "{}", finding.why);
         assert!(finding.why.ends_with("; and 16 more"), "{}", finding.why);
     }
 
@@ -292,7 +302,7 @@ mod tests {
         check(
             &format!("{alone} 0.3 1@n1 invoke read nil"),
             expect![
-                "unknown: the history is damaged or edited, so nothing is judged: event 1: process 0 completes (ok write) what it never invoked; event 2: process 0 completes (fail write) what it never invoked"
+                "unknown: the history is damaged or edited, so nothing is judged: event 0: process 0 completes (ok write) what it never invoked; event 1: process 0 completes (fail write) what it never invoked"
             ],
         );
     }

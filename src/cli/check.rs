@@ -21,7 +21,7 @@ pub use options::flag;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// A results folder, or a history: .jsonl, .jsonl.zst, .edn; - for standard input
+    /// A results folder, one of Jepsen's store, or a history file; - for standard input
     #[arg(required_unless_present = "manifest")]
     path: Option<PathBuf>,
     /// What a history file is checked against, one or several; `list models` tells what there is
@@ -48,10 +48,10 @@ pub struct Arguments {
     #[arg(long)]
     tolerate_tail: bool,
     /// How long each checker may take
-    #[arg(long, default_value = "60s")]
+    #[arg(long, default_value = "60s", value_parser = options::budget)]
     budget: Span,
     /// How much memory a checker's tables may take: 512m, 4g
-    #[arg(long, default_value = "4g", value_parser = super::arguments::bytes)]
+    #[arg(long, default_value = "4g", value_parser = options::memory)]
     memory: usize,
     /// JSON instead of text
     #[arg(long)]
@@ -73,7 +73,10 @@ pub fn check(arguments: &Arguments) -> i32 {
         return finish(file::check(arguments, path, &limits));
     }
     match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => finish(check_folder(arguments, path, &limits)),
+        Ok(metadata) if metadata.is_dir() => finish(match stored_by_jepsen(path) {
+            Some(history) => file::check(arguments, &history, &limits),
+            None => check_folder(arguments, path, &limits),
+        }),
         Ok(_) => finish(file::check(arguments, path, &limits)),
         Err(error) => {
             let expected = "expected a results folder, such as results/latest, or a history file";
@@ -81,6 +84,15 @@ pub fn check(arguments: &Arguments) -> i32 {
             fail(exit::USAGE, format!("cannot read {path}: {error}; {expected}; check the path"))
         }
     }
+}
+
+/// The history in a folder of Jepsen's store.
+fn stored_by_jepsen(folder: &Path) -> Option<PathBuf> {
+    if folder.join("scenario.yaml").exists() {
+        return None;
+    }
+    let histories = ["history.edn", "history.txt", "jepsen.log"].map(|name| folder.join(name));
+    histories.into_iter().find(|history| history.is_file())
 }
 
 /// A verdict that could not be written down is none, unless the exit code says that something is wrong.

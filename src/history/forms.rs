@@ -20,7 +20,7 @@ pub enum Next {
     Form { begin: usize, end: usize },
     /// Nothing, up to the text's end.
     Nothing { end: usize },
-    /// The list around the maps begins or ends, and ends at this place.
+    /// The list around the maps begins or ends, or its tag, and ends at this place.
     Bracket { end: usize },
 }
 
@@ -40,6 +40,11 @@ impl Language {
     /// Looks at what the text begins with.
     pub fn next(self, text: &str, around: &mut Around, tape: &mut Tape) -> Result<Next, Fault> {
         let begin = self.blanks(text, *around)?;
+        if let (Around::Unknown, Language::Edn) = (*around, self)
+            && let Some(end) = tag_of_list(text, begin)
+        {
+            return Ok(Next::Bracket { end });
+        }
         let Some(next) = text.as_bytes().get(begin) else {
             return Ok(Next::Nothing { end: begin });
         };
@@ -81,4 +86,12 @@ impl Language {
             Language::Json => LineError::NotJson(why),
         }
     }
+}
+
+/// The end of a tag before the list of all maps, as in `#jepsen.history.DenseHistory [{...}]`.
+fn tag_of_list(text: &str, begin: usize) -> Option<usize> {
+    let tag = text[begin..].strip_prefix('#').filter(|tag| tag.starts_with(char::is_alphabetic))?;
+    let length = tag.find(|c: char| c.is_whitespace() || "[({\"".contains(c))?;
+    let rest = tag[length..].trim_start();
+    rest.starts_with(['[', '(']).then(|| text.len() - rest.len())
 }

@@ -130,6 +130,25 @@ pub fn event<'a>(
     Ok((event, fields.value.map_or(Datum::NIL, Datum::Parsed)))
 }
 
+/// Whether a map that is no operation was none ever: what programs write between them, as in
+/// `{"type":"info","event":"phase"}`. It has neither process nor name, nothing that only operations have,
+/// and something that they have not.
+pub fn is_mark(map: Cursor) -> bool {
+    let (Node::Map { count, .. }, Some(fields)) = (map.node(), Fields::of(map)) else {
+        return false;
+    };
+    let of_operations = fields.process.is_some() || fields.f.is_some();
+    let has_value = fields.value.is_some() || fields.key.is_some();
+    let is_odd = match kind(fields.kind) {
+        Ok(Kind::Info) => !has_value,
+        Ok(_) => false,
+        Err(_) => true,
+    };
+    let known = [fields.index, fields.time, fields.kind, fields.value, fields.key, fields.error];
+    let known = known.iter().flatten().count() as u32;
+    !of_operations && is_odd && count > known
+}
+
 /// Only our own histories have routes; what others put there is theirs.
 fn route(found: Option<Cursor>) -> Result<Option<Box<Route>>, LineError> {
     let Some(cursor) = found else { return Ok(None) };

@@ -2,16 +2,19 @@
 //! never more of the file is held than its longest operation.
 
 mod collect;
+mod keyed;
 mod lines;
 mod maps;
 mod output;
 mod passed_over;
 mod sessions;
+mod stranger;
 
 use std::io::Read;
 use std::ops::ControlFlow;
 
 pub use collect::{Recording, read, read_with};
+pub use keyed::has_flat_key;
 pub use passed_over::PassedOver;
 
 use super::datum::Datum;
@@ -75,6 +78,8 @@ pub struct Summary {
     /// The order of events says what came before what. Otherwise only the events of one process are in
     /// order: each process is a session, whose transactions follow each other.
     pub real_time: bool,
+    /// Events say which process they are of. Otherwise they all bear process 0, whosever they are.
+    pub has_processes: bool,
     /// The names that processes have where they have no numbers; each is counted by its position here.
     pub processes: Vec<String>,
 }
@@ -189,6 +194,9 @@ fn read_all<R: Read>(
     name: &str,
     output: &mut Output,
 ) -> Result<(), Trouble> {
+    if let Some(found) = stranger::of_bytes(&source.head) {
+        return Err(Trouble::Unknown(found));
+    }
     source.refill(MOST_BYTES)?;
     while source.text().len() < HEAD && !source.ended() {
         if source.text().trim().is_empty() {
@@ -212,6 +220,11 @@ fn read_all<R: Read>(
         return Err(Trouble::Unknown("bytes that are no UTF-8 text"));
     }
     output.format = sniff(source.text()).map_err(Trouble::Unknown)?;
+    if output.format == Format::Text
+        && let Some(found) = stranger::of_text(source.text())
+    {
+        return Err(Trouble::Unknown(found));
+    }
     match output.format {
         Format::Edn => maps::read(source, Language::Edn, output),
         Format::Text => lines::read(source, output),

@@ -7,6 +7,9 @@ use super::frames::{Damage, FrameError, Frames, MAGIC};
 /// How much is read at a time.
 const PIECE: usize = 128 << 10;
 
+/// Bytes that tell what a file is.
+const HEAD: usize = 10;
+
 /// What comes next from a file.
 pub enum More {
     Bytes,
@@ -45,6 +48,8 @@ pub struct Source<R> {
     carried: usize,
     ended: bool,
     pub damage: Option<Damage>,
+    /// The file's first bytes.
+    pub head: Vec<u8>,
     /// The place of what comes next: line from 1, bytes before it on its line and in the whole text.
     pub line: u64,
     pub before: u64,
@@ -55,10 +60,10 @@ impl<R: Read> Source<R> {
     /// Looks at the first bytes, which tell whether the file is packed.
     pub fn new(mut inner: R) -> io::Result<Source<R>> {
         let mut head = Vec::new();
-        inner.by_ref().take(MAGIC.len() as u64).read_to_end(&mut head)?;
+        inner.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
         // As little as the first byte of a frame may be there after a crash.
-        let is_packed = !head.is_empty() && MAGIC.starts_with(&head);
-        let whole = io::Cursor::new(head).chain(inner);
+        let is_packed = !head.is_empty() && (MAGIC.starts_with(&head) || head.starts_with(&MAGIC));
+        let whole = io::Cursor::new(head.clone()).chain(inner);
         let feed = match is_packed {
             true => Feed::Packed(Box::new(Frames::new(whole)?)),
             false => Feed::Plain(whole),
@@ -71,6 +76,7 @@ impl<R: Read> Source<R> {
             carried: 0,
             ended: false,
             damage: None,
+            head,
             line: 1,
             before: 0,
             offset: 0,

@@ -111,6 +111,21 @@ impl Tape {
         self.nodes.truncate(at);
     }
 
+    /// Appends a value of another tape.
+    pub fn copy(&mut self, value: Cursor) {
+        let range = value.at as usize..value.next().at as usize;
+        let (begin, end) = (value.at, self.nodes.len() as u32);
+        let moved = |place: u32| place - begin + end;
+        for (at, node) in range.clone().zip(value.tape.nodes.get(range).unwrap_or_default()) {
+            match *node {
+                Node::Text { .. } => self.push_text(value.tape.at(at).as_str().unwrap_or_default()),
+                Node::List { count, end } => self.push(Node::List { count, end: moved(end) }),
+                Node::Map { count, end } => self.push(Node::Map { count, end: moved(end) }),
+                node => self.push(node),
+            }
+        }
+    }
+
     pub fn mark_tuple(&mut self, at: usize) {
         self.tuple = Some(at as u32);
     }

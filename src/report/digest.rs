@@ -5,6 +5,7 @@ mod foreign;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault_kind::{Family, verb};
+use super::scale::Scale;
 use super::words;
 use crate::cluster::{Applied, FaultId};
 use crate::history::History;
@@ -139,6 +140,8 @@ pub(super) struct Digest<'a> {
     /// Names of operations (`f`), the most frequent ones in name order, then perhaps `other`.
     pub(super) kinds: Vec<&'a str>,
     pub(super) end: Nanos,
+    /// What its moments stand for.
+    pub(super) scale: Scale,
 }
 
 impl<'a> Digest<'a> {
@@ -159,6 +162,7 @@ impl<'a> Digest<'a> {
             operations,
             steps,
             end,
+            scale: Scale::Time,
         }
     }
 

@@ -49,6 +49,7 @@ mod tests {
             anomalies: Vec::new(),
             figures: [(figure.to_owned(), count)].into(),
             consistency: None,
+            keys: None,
         }
     }
 

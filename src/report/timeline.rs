@@ -11,6 +11,7 @@ use self::axis::Axis;
 use self::bars::{LANE_HEIGHT, Shape, Taken, bar, label};
 use self::selection::{Lane, Selection};
 use super::digest::{Digest, FaultWindow, Operation};
+use super::scale::Scale;
 use super::words;
 use crate::checker::Anomaly;
 use crate::op::{Kind, Nanos};
@@ -29,6 +30,7 @@ pub(super) struct Timeline<'a> {
     selection: Selection<'a>,
     bands: Vec<FaultWindow>,
     end: Nanos,
+    scale: Scale,
 }
 
 impl<'a> Timeline<'a> {
@@ -44,7 +46,7 @@ impl<'a> Timeline<'a> {
         let shown = digest.windows.iter().filter(|window| axis.shows(window.from, window.to));
         let bands = shown.take(BANDS_MAX).cloned().collect();
         let selection = Selection::around(digest, core, left_out, &axis);
-        Some(Timeline { axis, selection, bands, end: digest.end })
+        Some(Timeline { axis, selection, bands, end: digest.end, scale: digest.scale })
     }
 
     /// The operations that prove the anomaly, in the order of their numbers in the picture.
@@ -71,7 +73,7 @@ impl<'a> Timeline<'a> {
                 (self.fault_bands(bottom))
                 (self.grid(bottom))
                 (self.operations(name, bottom))
-                (zones::draw(&zones, &self.axis, below))
+                (zones::draw(&zones, &self.axis, self.scale, below))
             }
         }
     }
@@ -80,7 +82,7 @@ impl<'a> Timeline<'a> {
     fn description(&self) -> String {
         let mut lines: Vec<String> = self.core().iter().map(|op| self.sentence(op)).collect();
         for band in &self.bands {
-            let (from, to) = (words::moment(band.from), words::moment(band.to));
+            let (from, to) = (self.scale.moment(band.from), self.scale.moment(band.to));
             lines.push(match band.momentary {
                 true => format!("Fault {} {} at {from}.", band.name, band.id),
                 false => format!("Fault {} {} in force from {from} to {to}.", band.name, band.id),
@@ -95,8 +97,8 @@ impl<'a> Timeline<'a> {
             operation.invoke.process,
             whom(operation),
             self.describe(operation),
-            words::moment(operation.invoke.time),
-            words::moment(operation.ended(self.end))
+            self.scale.moment(operation.invoke.time),
+            self.scale.moment(operation.ended(self.end))
         )
     }
 
@@ -160,7 +162,7 @@ impl<'a> Timeline<'a> {
 
     fn grid(&self, bottom: f64) -> Markup {
         html! {
-            @for (x, label) in self.axis.ticks() {
+            @for (x, label) in self.axis.ticks(self.scale) {
                 line.tick x1=(format!("{x:.1}")) x2=(format!("{x:.1}")) y1=(TOP - 6.0) y2=(bottom) {}
                 text.time x=(format!("{x:.1}")) y=(TOP - 12.0) { (label) }
             }
@@ -214,10 +216,10 @@ impl<'a> Timeline<'a> {
             @for gap in self.axis.breaks() {
                 rect.break x=(format!("{:.1}", gap.left + 5.0)) y=(TOP - 6.0)
                     width=(gap.width - 10.0) height=(bottom - TOP + 6.0) {
-                    title { (words::duration(gap.skipped)) " not drawn" }
+                    title { (self.scale.length(gap.skipped)) " not drawn" }
                 }
                 text.skipped x=(format!("{:.1}", gap.left + gap.width / 2.0)) y=(bottom + 15.0) {
-                    (words::duration(gap.skipped)) " cut"
+                    (self.scale.length(gap.skipped)) " cut"
                 }
             }
         }

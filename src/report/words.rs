@@ -5,6 +5,7 @@ mod transaction;
 use std::collections::BTreeMap;
 
 use crate::checker::AS_SHIPPED;
+use crate::checker::moment::seconds;
 use crate::op::{Event, Kind, MILLISECOND, Nanos, SECOND, Value};
 
 /// A moment of the run: `12.345 s`.
@@ -14,7 +15,11 @@ pub(super) fn moment(nanos: Nanos) -> String {
 
 /// A moment among operations that may take less than a millisecond: `12.3456 s`.
 pub(super) fn fine_moment(nanos: Nanos) -> String {
-    format!("{}.{:04} s", nanos / SECOND, nanos % SECOND / (MILLISECOND / 10))
+    const SMALLEST: Nanos = MILLISECOND / 10;
+    if nanos < 100 * MILLISECOND && !nanos.is_multiple_of(SMALLEST) {
+        return seconds(nanos);
+    }
+    format!("{}.{:04} s", nanos / SECOND, nanos % SECOND / SMALLEST)
 }
 
 /// A length of time in the unit that reads best.
@@ -22,7 +27,8 @@ pub(super) fn duration(nanos: Nanos) -> String {
     let seconds = nanos as f64 / SECOND as f64;
     match nanos {
         0 => "0 s".into(),
-        1..1_000_000 => format!("{:.0} µs", nanos as f64 / 1e3),
+        1..1_000 => format!("{nanos} ns"),
+        1_000..1_000_000 => format!("{:.0} µs", nanos as f64 / 1e3),
         1_000_000..10_000_000 => format!("{:.1} ms", nanos as f64 / 1e6),
         10_000_000..1_000_000_000 => format!("{:.0} ms", nanos as f64 / 1e6),
         _ if seconds < 120.0 => format!("{seconds:.1} s"),
@@ -110,10 +116,13 @@ pub(super) fn shell_words(command: &str) -> Vec<&str> {
 
 /// What was asked and, where known, what came of it: `read → 3`, `write 7`, `cas [1 2] failed`.
 pub(super) fn operation(invoke: &Event, completion: Option<&Event>) -> String {
-    let mut text = invoke.f.to_string();
+    let f = invoke.f.as_str();
+    // Operations of Kafka say again what they are in each part of their value.
+    let is_told = transaction::is_all(&invoke.value, f);
+    let mut text = if is_told { String::new() } else { f.to_owned() };
     let is_ok = completion.is_some_and(|done| done.kind == Kind::Ok && done.value != Value::Nil);
     // What a transaction was asked stands in its answer too.
-    let is_whole = is_ok && invoke.f.as_str() == "txn";
+    let is_whole = is_ok && (f == "txn" || is_told);
     if invoke.value != Value::Nil && !is_whole {
         text.push_str(&format!(" {}", transaction::value(&invoke.value)));
     }
@@ -130,7 +139,7 @@ pub(super) fn operation(invoke: &Event, completion: Option<&Event>) -> String {
         Some(_) => {}
         None => text.push_str(" unfinished"),
     }
-    text
+    text.trim_start().to_owned()
 }
 
 #[cfg(test)]
@@ -152,6 +161,25 @@ mod tests {
             assert_eq!(duration(nanos), expected);
         }
         assert_eq!(moment(41_200_400_000), "41.200 s");
+        assert_eq!(fine_moment(41_200_400_000), "41.2004 s");
+        assert_eq!(fine_moment(5_000), "5.000 µs");
+    }
+
+    #[test]
+    fn what_is_said_in_each_part_is_not_said_before_them() {
+        let event = |kind, f: &str, json: &str| Event {
+            value: Value::Json(Box::new(serde_json::from_str(json).expect(json))),
+            ..Event::new(kind, crate::op::Process::Client(0), f)
+        };
+        let told = |f: &str, asked: &str, answered: &str| {
+            let (asked, answered) = (event(Kind::Invoke, f, asked), event(Kind::Ok, f, answered));
+            operation(&asked, Some(&answered))
+        };
+        let sent = told("send", r#"[["send","x","a"]]"#, r#"[["send","x",[0,"a"]]]"#);
+        assert_eq!(sent, "send x [0 a]");
+        let txn = told("txn", r#"[["r","x",null]]"#, r#"[["r","x",3]]"#);
+        assert_eq!(txn, "txn r x 3");
+        assert_eq!(told("assign", r#"["x"]"#, r#"["x"]"#), "assign [x]");
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! `stormglass check` on files, as people call it.
 
+mod composed;
 mod foreign;
+mod kinds;
 mod manifest;
 mod page;
 mod pipes;
@@ -53,6 +55,10 @@ fn no_model_or_several_are_refused_with_what_was_seen() {
     assert_eq!((odd.code, odd.out.as_str()), (Some(64), ""), "{odd:?}");
     let start = "stormglass: odd.jsonl: its operations are paint, read, which no model has; say --model, one of register";
     assert!(odd.err.starts_with(start), "{}", odd.err);
+    folder.write("reads.jsonl", STALE.lines().skip(2).collect::<Vec<_>>().join("\n") + "\n");
+    let reads = folder.run("check reads.jsonl");
+    let start = "stormglass: reads.jsonl: its operations are read alone, as several models have; say --model, one of register, cas-register, ";
+    assert!(reads.err.starts_with(start) && reads.code == Some(64), "{reads:?}");
     let several = folder.run("check set.jsonl");
     let start = "stormglass: set.jsonl: its operations are add, read, as several models have; say --model, one of ";
     assert!(several.err.starts_with(start) && several.code == Some(64), "{several:?}");

@@ -140,6 +140,7 @@ pub fn split_brain() -> Run {
         anomalies: vec![anomaly],
         figures: BTreeMap::from([("slots".into(), 3.0), ("lost".into(), 44.0)]),
         consistency: None,
+        keys: None,
     });
     Run { results, history, scenario: scenario(&PLAIN), environment: environment() }
 }
@@ -251,6 +252,7 @@ fn checkers(anomalies: Vec<Anomaly>, history: &History) -> Vec<Finding> {
             anomalies,
             figures: figures(&[("keys", 8.0), ("operations", operations), ("searched", 52_318.0)]),
             consistency: None,
+            keys: None,
         },
         Finding {
             name: "recovery".into(),
@@ -259,6 +261,7 @@ fn checkers(anomalies: Vec<Anomaly>, history: &History) -> Vec<Finding> {
             anomalies: Vec::new(),
             figures: figures(&[("slowest-recovery-ms", 412.0), ("clients", 30.0)]),
             consistency: None,
+            keys: None,
         },
     ]
 }

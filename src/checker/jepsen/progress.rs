@@ -14,8 +14,9 @@ mod waits;
 
 use super::promise;
 use super::streaming::{self, Moment};
-use super::tally::{Tally, Told, at, seconds};
+use super::tally::{Tally, Told, at};
 use crate::checker::availability::is_answer;
+use crate::checker::moment::seconds;
 use crate::checker::{Anomaly, Budget, Checker, Finding, ModelOptions, Shows};
 use crate::history::{Datum, History};
 use crate::op::{Event, Kind, Nanos, Process};
@@ -43,20 +44,23 @@ pub(super) struct Progress {
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
     streaming::known_anomalies(options)?;
-    let bound = promise::bound(options, WITHIN)?;
-    Ok(vec![Box::new(Progress {
-        bound,
-        calm: Calm::default(),
-        healed: None,
-        waits: Waits::new(bound),
-        held: Vec::new(),
-        more: 0,
-        last: 0,
-        tally: Tally::new(&options.anomalies),
-    })])
+    Ok(vec![Box::new(Progress::new(promise::bound(options, WITHIN)?, &options.anomalies))])
 }
 
 impl Progress {
+    pub(super) fn new(bound: Nanos, anomalies: &[String]) -> Progress {
+        Progress {
+            bound,
+            calm: Calm::default(),
+            healed: None,
+            waits: Waits::new(bound),
+            held: Vec::new(),
+            more: 0,
+            last: 0,
+            tally: Tally::new(anomalies),
+        }
+    }
+
     /// A fault came or went: whoever waits, waits from now on.
     fn reset(&mut self, event: &Event) {
         let Event { index, time, .. } = *event;
@@ -122,8 +126,16 @@ impl Progress {
         for waited in self.waits.first_answers() {
             self.tally.sample("first-ok", *waited);
         }
-        self.tally.count("answered", self.waits.first_answers().len() as u64);
+        self.tally.count("answered", self.waits.answered());
         self.tally.count("unanswered", self.waits.unanswered());
+    }
+}
+
+#[cfg(test)]
+impl Progress {
+    /// How many processes and nodes are remembered.
+    pub(super) fn held(&self) -> usize {
+        self.waits.held()
     }
 }
 

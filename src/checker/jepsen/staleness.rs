@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 use super::elements::Elements;
 use super::promise;
 use super::streaming::{self, Moment, Step, Workload};
-use super::tally::{Tally, Told, at, milliseconds};
+use super::tally::{Tally, Told, at};
+use crate::checker::moment::milliseconds;
 use crate::checker::{Checker, ModelOptions};
 use crate::op::{Kind, Nanos};
 

@@ -126,9 +126,9 @@ impl<W: Workload> Streaming<W> {
     pub fn new(fresh: W, options: &ModelOptions) -> Result<Streaming<W>, String> {
         let given = options.ops.len();
         if given != 0 && given != W::OPS.len() {
-            let expected = W::OPS.join(", ");
+            let (count, names) = (W::OPS.len(), W::OPS.join(","));
             return Err(format!(
-                "ops: expected the names for {expected} of {}, found {given}",
+                "ops: expected {count} names, for {names} of {} in this order, found {given}",
                 W::NAME
             ));
         }
@@ -169,11 +169,16 @@ impl<W: Workload> Streaming<W> {
         None
     }
 
+    /// About how much is held, the operations in flight included.
+    pub fn bytes(&self) -> usize {
+        let objects: usize = self.objects.values().map(Workload::bytes).sum();
+        objects + self.open.capacity() * size_of::<(u32, Moment)>()
+    }
+
     fn is_full(&mut self) -> bool {
         self.events += 1;
         if self.events.is_multiple_of(BETWEEN_LOOKS) && !self.full {
-            let bytes: usize = self.objects.values().map(Workload::bytes).sum();
-            self.full = bytes > MOST_BYTES;
+            self.full = self.bytes() > MOST_BYTES;
             if self.full {
                 let events = self.events;
                 self.tally.broken(|| {

@@ -6,8 +6,9 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::streaming::Moment;
+use crate::checker::moment::seconds;
 use crate::checker::{Anomaly, Finding, Verdict};
-use crate::op::{Key, MILLISECOND, Nanos, SECOND};
+use crate::op::{Key, MILLISECOND, Nanos};
 
 /// Anomalies told of each kind; the rest is counted.
 const TOLD: usize = 20;
@@ -249,14 +250,6 @@ pub(super) fn at(moment: Moment) -> String {
         0 => format!("event {}", moment.index),
         time => seconds(time),
     }
-}
-
-pub(super) fn seconds(time: Nanos) -> String {
-    format!("{:.3} s", time as f64 / SECOND as f64)
-}
-
-pub(super) fn milliseconds(time: Nanos) -> String {
-    format!("{:.3} ms", time as f64 / MILLISECOND as f64)
 }
 
 /// The first of these, and how many more there are.

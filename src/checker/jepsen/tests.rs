@@ -1,6 +1,7 @@
 //! Each checker by hand-made histories, and against a direct transcription of its definition.
 
 mod hand;
+mod held;
 mod metamorphic;
 mod oracle;
 mod random;

@@ -28,6 +28,7 @@ fn finding(verdict: Verdict, kinds: &[&str]) -> Finding {
         anomalies: kinds.iter().map(|kind| anomaly(kind)).collect(),
         figures: BTreeMap::new(),
         consistency: None,
+        keys: None,
     }
 }
 

@@ -157,6 +157,7 @@ impl Checker for LostWrites {
                 anomalies: Vec::new(),
                 figures: figures([]),
                 consistency: None,
+                keys: None,
             };
         };
         let nothing_read = losses.keys == 0 && losses.unjudged > 0;
@@ -179,6 +180,7 @@ impl Checker for LostWrites {
                 ("unjudged-keys", losses.unjudged as f64),
             ]),
             consistency: None,
+            keys: None,
         }
     }
 }

@@ -84,5 +84,6 @@ pub(super) fn finding<const N: usize>(
         anomalies,
         figures: figures(told),
         consistency: None,
+        keys: None,
     }
 }

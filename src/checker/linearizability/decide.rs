@@ -81,7 +81,7 @@ fn by_search(
 
 /// Steps that are enough for most searches that have an answer.
 fn brief_steps(operations: &[Operation]) -> u64 {
-    8 * operations.len() as u64 + 1_000
+    2 * operations.len() as u64 + 2_000
 }
 
 /// The operations as they stood at this moment: what had not completed yet may have happened.

@@ -31,15 +31,20 @@ impl Observed {
 
     /// An open compare-and-set whose result matters makes what it compares with matter.
     fn through_open_cas(&mut self, operations: &[Operation]) {
+        let open = operations.iter().filter(|operation| operation.is_open());
+        let cas = open.filter_map(|operation| match operation.effect {
+            Effect::Cas { from, to } => Some((operation.invoke, from as usize, to as usize)),
+            _ => None,
+        });
+        let cas: Vec<(u32, usize, usize)> = cas.collect();
         let mut changed = true;
         while changed {
             changed = false;
             // Backwards, since chains mostly lead forward in time: then one pass does.
-            for operation in operations.iter().rev().filter(|operation| operation.is_open()) {
-                let Effect::Cas { from, to } = operation.effect else { continue };
-                let until = self.last[to as usize];
-                if until > operation.invoke && self.last[from as usize] < until {
-                    self.last[from as usize] = until;
+            for (invoke, from, to) in cas.iter().rev() {
+                let until = self.last[*to];
+                if until > *invoke && self.last[*from] < until {
+                    self.last[*from] = until;
                     changed = true;
                 }
             }

@@ -57,8 +57,9 @@ pub(super) enum Searched {
     Undecided { last: u32, why: &'static str },
 }
 
-/// Steps between two looks at the budget.
-const STEPS_BETWEEN_POLLS: u64 = 1024;
+/// Looks at operations in flight between two looks at the budget: a step takes the longer the more there
+/// are.
+const LOOKS_BETWEEN_POLLS: u64 = 1 << 16;
 
 /// Searches the operations, which are in order of invocation. Also says how many steps it took.
 pub(super) fn search(
@@ -106,6 +107,11 @@ struct Search<'a, const WORDS: usize> {
     /// What has been tried and led nowhere.
     memo: Memo<Key<WORDS>>,
     steps: u64,
+    /// Looks at operations in flight since the last look at the budget.
+    looks: u64,
+    out_of_time: bool,
+    /// Configurations in which everything failed.
+    dead_ends: u32,
     impatience: Impatience,
 }
 
@@ -125,6 +131,10 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
             ranked: Ranked::default(),
             memo: Memo::new(),
             steps: 0,
+            // The first step asks at once.
+            looks: LOOKS_BETWEEN_POLLS,
+            out_of_time: false,
+            dead_ends: 0,
             impatience: Impatience::new(limits.patience),
         }
     }
@@ -156,12 +166,20 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         Searched::Linearizable { order: order::resolve(self.plan, &self.order) }
     }
 
-    fn limit_met(&self) -> Option<&'static str> {
+    fn limit_met(&mut self) -> Option<&'static str> {
         if self.steps > self.limits.steps {
             return Some("the step budget ended");
         }
-        let poll = self.steps % STEPS_BETWEEN_POLLS == 1;
-        (poll && (self.limits.exhausted)()).then_some("the time budget ended")
+        self.is_out_of_time().then_some("the time budget ended")
+    }
+
+    /// Asks for the time now and then.
+    fn is_out_of_time(&mut self) -> bool {
+        if self.looks >= LOOKS_BETWEEN_POLLS {
+            self.looks = 0;
+            self.out_of_time = self.out_of_time || (self.limits.exhausted)();
+        }
+        self.out_of_time
     }
 
     /// The operation whose completion is the furthest event reached.

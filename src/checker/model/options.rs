@@ -38,6 +38,24 @@ impl ModelOptions {
     pub fn initial(&self) -> &Json {
         self.init.as_ref().unwrap_or(&Json::Null)
     }
+
+    /// The names of those that say something else than nothing at all.
+    pub fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("init", self.init.is_some()),
+            ("failed_cas_is_evidence", self.failed_cas_is_evidence),
+            ("nil_read_is_unknown", self.nil_read_is_unknown),
+            ("consistency_models", !self.consistency_models.is_empty()),
+            ("anomalies", !self.anomalies.is_empty()),
+            ("linearizable_keys", self.linearizable_keys),
+            ("sequential_keys", self.sequential_keys),
+            ("wfr_keys", self.wfr_keys),
+            ("transaction_order", self.transaction_order.is_some()),
+            ("lease_ms", self.lease_ms.is_some()),
+            ("ops", !self.ops.is_empty()),
+        ];
+        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    }
 }
 
 /// What was said, `null` too.

@@ -22,6 +22,9 @@ const BANK: &[&str] = &["init", "anomalies", "ops"];
 
 const SET_FULL: &[&str] = &["consistency_models", "anomalies", "ops"];
 
+/// Of those whose operations have always the same names, or any.
+const NAMED: &[&str] = &["anomalies"];
+
 const PROGRESS: &[&str] = &["consistency_models", "anomalies"];
 
 /// Of the other models that Jepsen has.
@@ -47,9 +50,25 @@ impl ModelKind {
             "rw-register" => RW_REGISTER,
             "availability" => &[],
             "bank" => BANK,
-            "progress" => PROGRESS,
             "set-full" | "staleness" | "epochs" | "monotonic-inserts" => SET_FULL,
+            "progress" => PROGRESS,
+            "kafka" | "monotonic" | "long-fork" | "errors" => NAMED,
             _ => JEPSEN,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checker::{MODELS, ModelOptions};
+
+    #[test]
+    fn names_of_operations_are_taken_by_models_that_have_some() {
+        let ops = vec!["name".to_owned(); 9];
+        let options = ModelOptions { ops, ..ModelOptions::default() };
+        for model in MODELS.iter().filter(|model| model.takes().contains(&"ops")) {
+            let Err(error) = (model.checkers)(&options) else { panic!("{}", model.name) };
+            assert!(!error.contains("expected 0"), "{}: {error}", model.name);
         }
     }
 }

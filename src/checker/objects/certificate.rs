@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(replay(&[first.clone(), second.clone()]), Ok(()));
         let all = [first.clone(), second.clone(), (2, put(2)), (3, take(2))];
         assert_eq!(replay(&all), Ok(()));
-        assert_eq!(replay(&[first.clone()]), Err(Refuted::Missing(1)));
+        assert_eq!(replay(std::slice::from_ref(&first)), Err(Refuted::Missing(1)));
         assert_eq!(replay(&[second.clone(), first.clone()]), Err(Refuted::Illegal(1)));
         assert_eq!(replay(&[first.clone(), first.clone()]), Err(Refuted::NotOnce(0)));
         assert_eq!(replay(&[(9, put(1))]), Err(Refuted::NotOnce(9)));

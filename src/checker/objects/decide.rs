@@ -6,6 +6,7 @@ use super::machine::Machine;
 use super::object::Object;
 use super::search::{self, Limits, Plan, Searched, Taken};
 use super::seen::{NEVER, Timed};
+use crate::checker::Verdict;
 
 /// Comparisons of open operations with others that may be made to find out which of them matter; with
 /// more, all are taken to matter.
@@ -33,6 +34,16 @@ pub(super) enum Decision<T> {
         settled: usize,
         why: &'static str,
     },
+}
+
+impl<T> Decision<T> {
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Decision::Linearizable(_) => Verdict::Valid,
+            Decision::Violated { .. } => Verdict::Invalid,
+            Decision::Undecided { .. } => Verdict::Unknown,
+        }
+    }
 }
 
 /// Decides the operations, which are in order of invocation. Also says how many configurations it tried.

@@ -1,11 +1,11 @@
 //! What was decided of all parts, counted and told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::decide::{Decision, Method};
 use super::object::Object;
 use super::split::{Part, Refused};
-use crate::checker::Verdict;
+use crate::checker::{PerKey, Verdict};
 use crate::op::Key;
 
 /// What is known of one part.
@@ -24,28 +24,24 @@ pub(super) struct Tally {
     undecided: usize,
     tried: u64,
     first_undecided: Option<String>,
-    keys: BTreeSet<Option<Key>>,
-    violated_keys: BTreeSet<Option<Key>>,
+    keys: BTreeMap<Option<Key>, Verdict>,
 }
 
 impl Tally {
     pub fn of<T>(parts: &[Part<T>], ruled: &[Ruled<T>], refused: &[Refused]) -> Tally {
         let mut tally = Tally { parts: parts.len() + refused.len(), ..Tally::default() };
         for refused in refused {
-            tally.keys.insert(refused.key.cloned());
+            tally.judge(refused.key, Verdict::Unknown);
             tally.leave(refused.key, refused.why.clone());
         }
         for (part, ruled) in parts.iter().zip(ruled) {
-            tally.keys.insert(part.key.cloned());
+            tally.judge(part.key, ruled.decision.verdict());
             tally.operations += part.operations.len();
             tally.tried += ruled.tried;
             match &ruled.decision {
                 Decision::Linearizable(Method::Shortcut) => tally.by_shortcut += 1,
                 Decision::Linearizable(Method::Search) => {}
-                Decision::Violated { .. } => {
-                    tally.violated += 1;
-                    tally.violated_keys.insert(part.key.cloned());
-                }
+                Decision::Violated { .. } => tally.violated += 1,
                 Decision::Undecided { settled, why } => {
                     let of = part.operations.iter().filter(|timed| !timed.is_open()).count();
                     let why = format!("{why} with {settled} of {of} completed operations settled");
@@ -54,6 +50,26 @@ impl Tally {
             }
         }
         tally
+    }
+
+    /// A key's verdict is the worst of its parts'.
+    fn judge(&mut self, key: Option<&Key>, verdict: Verdict) {
+        let worst = self.keys.entry(key.cloned()).or_insert(verdict);
+        *worst = verdict.max(*worst);
+    }
+
+    fn violated_keys(&self) -> usize {
+        self.keys.values().filter(|verdict| **verdict == Verdict::Invalid).count()
+    }
+
+    /// What was decided of each key, where the history has any.
+    pub fn per_key(&self) -> Option<Box<PerKey>> {
+        let mut judged = PerKey::default();
+        for (key, verdict) in &self.keys {
+            let key = key.as_ref()?;
+            judged.add(*verdict, || key.to_string());
+        }
+        (judged.all() > 0).then(|| Box::new(judged))
     }
 
     fn leave(&mut self, key: Option<&Key>, why: String) {
@@ -79,7 +95,7 @@ impl Tally {
             (0, 0) => format!("as {kind}, {all} of {all} objects are linearizable"),
             (0, _) => format!("as {kind}, no violation was found in {all} objects"),
             _ => {
-                let violated = self.violated_keys.len();
+                let violated = self.violated_keys();
                 format!("as {kind}, {violated} of {all} objects are not linearizable{explained}")
             }
         };

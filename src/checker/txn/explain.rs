@@ -8,8 +8,9 @@ mod tests;
 pub use cycle::{cycle_anomaly, cycle_txn, omitted, outline};
 
 use crate::checker::Anomaly;
+use crate::checker::moment::seconds;
 use crate::checker::txn::table::{MicroOp, Moment, NONE, Outcome, Table, Txn};
-use crate::op::{Nanos, SECOND};
+use crate::op::{MILLISECOND, SECOND};
 
 /// How many micro-operations of a transaction, and elements of a list, are shown.
 const SHOWN: usize = 8;
@@ -30,8 +31,18 @@ pub struct Reason {
     pub text: String,
 }
 
-pub fn seconds(time: Nanos) -> String {
-    format!("{:.3} s", time as f64 / SECOND as f64)
+/// ` and completed 40 ms earlier`, if the one was over so long before the other began.
+pub fn earlier(table: &Table, one: u32, other: u32) -> String {
+    let ended = table.txn(one).completed.filter(|_| table.txn(one).is_ok());
+    let (Some(ended), Some(began)) = (ended, table.txn(other).invoked) else {
+        return String::new();
+    };
+    match began.time.saturating_sub(ended.time) {
+        0 => String::new(),
+        short @ 1..MILLISECOND => format!(" and completed {} µs earlier", short.div_ceil(1_000)),
+        some @ MILLISECOND..SECOND => format!(" and completed {} ms earlier", some / MILLISECOND),
+        long => format!(" and completed {} earlier", seconds(long)),
+    }
 }
 
 /// False of a transaction of a history without times, where all are 0.

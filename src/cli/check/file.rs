@@ -32,8 +32,12 @@ fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, S
         arguments.options.fit(models)?;
     }
     let subject = Subject::of(&source, arguments.independent, arguments.tolerate_tail)?;
+    if subject.shape.has_versions() {
+        return Err(format!("{name}: {VERSIONED}"));
+    }
     let chosen = match named {
         Some(models) => Chosen { models, guessed: None },
+        None if subject.is_empty => Chosen { models: Vec::new(), guessed: None },
         None => guessed(&name, &subject.shape)?,
     };
     arguments.options.fit(&chosen.models)?;
@@ -42,19 +46,23 @@ fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, S
     if let (Some(damage), false) = (&judged.damage, arguments.tolerate_tail) {
         return Err(format!("{name}: {damage}; `--tolerate-tail` judges what is readable"));
     }
-    if judged.events == 0 {
-        let damage = judged.damage.map_or("no operations".to_owned(), |damage| damage.to_string());
+    if let (0, Some(damage)) = (judged.events, &judged.damage) {
         return Err(format!("{name}: {damage}; nothing of it is readable; restore it from a copy"));
     }
     if judged.asked == 0 {
         let why = "no client did anything, so nothing was shown";
         judged.findings.push(Finding::new("stats", Verdict::Unknown, why));
+        judged.models.push(None);
     }
     aside(arguments, &name, &subject, &judged);
-    let models: Vec<&str> = chosen.models.iter().map(|model| model.name).collect();
+    let models: Vec<&str> = match chosen.models.as_slice() {
+        [] => vec!["any model"],
+        models => models.iter().map(|model| model.name).collect(),
+    };
     let checked = Checked {
         name: &name,
         models: &models,
+        models_of: &judged.models,
         guessed: chosen.guessed.as_deref(),
         findings: &judged.findings,
         exit_code: match worst(&judged.findings) {
@@ -65,6 +73,10 @@ fn checked(arguments: &Arguments, path: &Path, limits: &Limits) -> Result<i32, S
     };
     tell(arguments, &checked, &judged)
 }
+
+const VERSIONED: &str = "its values are [version value], as jepsen.etcd's register has them, and no model knows \
+                         versions; leave them out, so that a read or write has the value alone and a cas \
+                         [from to], and it is judged as cas-register";
 
 /// What is said on stderr, beside the verdict.
 fn aside(arguments: &Arguments, name: &str, subject: &Subject, judged: &Judged) {
@@ -111,6 +123,10 @@ fn guessed(name: &str, shape: &Shape) -> Result<Chosen, String> {
     };
     match guess.candidates.as_slice() {
         [_] => Ok(Chosen { models: guess.candidates, guessed: Some(why) }),
+        [] if !guess.wider.is_empty() => {
+            let wider = names(&guess.wider);
+            Err(format!("{name}: {why} alone, as several models have; say --model, one of {wider}"))
+        }
         [] => {
             let all = names(&MODELS.iter().collect::<Vec<_>>());
             Err(format!("{name}: {why}, which no model has; say --model, one of {all}"))

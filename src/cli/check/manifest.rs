@@ -2,6 +2,7 @@
 
 mod entry;
 mod format;
+mod meaning;
 mod outcome;
 mod pool;
 mod told;
@@ -148,10 +149,9 @@ fn outcomes(file: &Path, entry: &Entry, form: Form, limits: &Limits) -> Vec<Outc
         let every = 0..entry.checks.len();
         every.map(|check| Outcome::failed(form, check, why.clone())).collect()
     };
-    let models: Vec<&ModelKind> = match &entry.model {
+    let models: Vec<&'static ModelKind> = match &entry.model {
         Model::Kind(kind) => vec![kind],
         Model::Any => MODELS.iter().collect(),
-        Model::Unknown(unknown) => return failed(unknown.to_string()),
     };
     let source = match Source::open(file) {
         Ok(source) => source,

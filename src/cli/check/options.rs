@@ -4,6 +4,8 @@ use clap::Args;
 use serde_json::Value as Json;
 
 use crate::checker::{ModelKind, ModelOptions};
+use crate::cli::arguments;
+use crate::duration::Span;
 
 #[derive(Args)]
 #[command(next_help_heading = "What is known of the system")]
@@ -38,7 +40,8 @@ pub struct OptionArguments {
     /// How long a lock of lease-lock is promised at least, unless it is released
     #[arg(long, value_name = "MILLISECONDS")]
     lease_ms: Option<u64>,
-    /// The model's operations by the names that this history uses
+    /// The model's operations by the names that this history uses, in the order in which `describe MODEL`
+    /// has them: of set, which has add and read, `insert,scan`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     ops: Vec<String>,
 }
@@ -49,51 +52,50 @@ impl OptionArguments {
             init: self.init.clone(),
             failed_cas_is_evidence: self.failed_cas_is_evidence,
             nil_read_is_unknown: self.nil_read_is_unknown,
-            consistency_models: self.consistency.clone(),
-            anomalies: self.anomalies.clone(),
+            consistency_models: trimmed(&self.consistency),
+            anomalies: trimmed(&self.anomalies),
             linearizable_keys: self.linearizable_keys,
             sequential_keys: self.sequential_keys,
             wfr_keys: self.wfr_keys,
             transaction_order: self.transaction_order.clone(),
             lease_ms: self.lease_ms,
-            ops: self.ops.clone(),
+            ops: trimmed(&self.ops),
         }
     }
 
     /// The names of the options that were given.
     pub fn given(&self) -> Vec<&'static str> {
-        let all = [
-            ("init", self.init.is_some()),
-            ("failed_cas_is_evidence", self.failed_cas_is_evidence),
-            ("nil_read_is_unknown", self.nil_read_is_unknown),
-            ("consistency_models", !self.consistency.is_empty()),
-            ("anomalies", !self.anomalies.is_empty()),
-            ("linearizable_keys", self.linearizable_keys),
-            ("sequential_keys", self.sequential_keys),
-            ("wfr_keys", self.wfr_keys),
-            ("transaction_order", self.transaction_order.is_some()),
-            ("lease_ms", self.lease_ms.is_some()),
-            ("ops", !self.ops.is_empty()),
-        ];
-        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+        self.options().given()
     }
 
     /// An error where none of the models takes an option that was given.
     pub fn fit(&self, models: &[&ModelKind]) -> Result<(), String> {
-        let takes = |name| models.iter().any(|model| model.takes().contains(&name));
-        let Some(stray) = self.given().into_iter().find(|name| !takes(name)) else {
-            return Ok(());
-        };
-        let told = |model: &&ModelKind| {
-            let flags: Vec<String> = model.takes().iter().map(|name| flag(name)).collect();
-            match flags.is_empty() {
-                true => format!("{} takes no options", model.name),
-                false => format!("{} takes {}", model.name, flags.join(", ")),
-            }
-        };
-        let taken: Vec<String> = models.iter().map(told).collect();
-        Err(format!("{} means nothing here: {}; leave it out", flag(stray), taken.join("; ")))
+        fit(&self.given(), models, flag)
     }
+}
+
+/// An error where none of the models takes an option; `told` is how an option is written here.
+pub fn fit(
+    given: &[&str],
+    models: &[&ModelKind],
+    told: impl Fn(&str) -> String,
+) -> Result<(), String> {
+    let takes = |name: &&&str| models.iter().any(|model| model.takes().contains(*name));
+    let Some(stray) = given.iter().find(|name| !takes(name)) else { return Ok(()) };
+    let taken = models.iter().map(|model| {
+        let options: Vec<String> = model.takes().iter().map(|name| told(name)).collect();
+        match options.is_empty() {
+            true => format!("{} takes no options", model.name),
+            false => format!("{} takes {}", model.name, options.join(", ")),
+        }
+    });
+    let taken: Vec<String> = taken.collect();
+    Err(format!("{} means nothing here: {}; leave it out", told(stray), taken.join("; ")))
+}
+
+/// Names of a list as people write it, with blanks after its commas.
+fn trimmed(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| name.trim().to_owned()).collect()
 }
 
 /// An option's name as it is typed.
@@ -101,6 +103,27 @@ pub fn flag(name: &str) -> String {
     match name {
         "consistency_models" => "--consistency".to_owned(),
         other => format!("--{}", other.replace('_', "-")),
+    }
+}
+
+/// Time for checking; in none, nothing is decided.
+pub fn budget(text: &str) -> Result<Span, String> {
+    let span: Span = text.parse()?;
+    match span.0.is_zero() {
+        true => Err(format!("in {text} nothing can be decided: expected more, such as 10s")),
+        false => Ok(span),
+    }
+}
+
+/// Bytes of the least tables that are of any use.
+const LEAST_MEMORY: usize = 1 << 20;
+
+/// Memory for checking.
+pub fn memory(text: &str) -> Result<usize, String> {
+    let bytes = arguments::bytes(text)?;
+    match bytes < LEAST_MEMORY {
+        true => Err(format!("{text} is {bytes} bytes: expected at least 1m, such as 512m or 4g")),
+        false => Ok(bytes),
     }
 }
 

@@ -31,6 +31,9 @@ pub fn next_line<R: Read>(source: &mut Source<R>) -> Result<Option<usize>, Troub
     }
 }
 
+const NO_OPERATIONS: &str = "a log of which no line is an operation; one has process, type, f and value, as in \
+                             `3 :ok :read 7`, and stands in Jepsen's history.txt too";
+
 /// Where the reading stands.
 #[derive(Default)]
 struct Lines {
@@ -77,6 +80,7 @@ pub fn read<R: Read>(source: &mut Source<R>, output: &mut Output) -> Result<(), 
     }
     match lines.stray {
         Some(trouble) if !lines.is_log => Err(trouble),
+        _ if output.events == 0 => Err(Trouble::Unknown(NO_OPERATIONS)),
         _ => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use super::super::op_map::LineError;
 use super::super::source::{Source, count_lines};
 use super::super::tape::Tape;
 use super::output::Output;
-use super::{Format, MOST_BYTES, Trouble};
+use super::{Format, MOST_BYTES, Trouble, stranger};
 
 /// Where the reading stands.
 struct Maps {
@@ -18,6 +18,8 @@ struct Maps {
     /// Each map is a line, so that one without an end cannot swallow the next.
     by_line: bool,
     tape: Tape,
+    /// What is wrong with the first map that was passed over, if no operation comes.
+    passed: Option<Trouble>,
 }
 
 pub fn read<R: Read>(
@@ -29,7 +31,8 @@ pub fn read<R: Read>(
     if output.format == Format::JsonLines && !by_line {
         output.format = Format::Json;
     }
-    let mut maps = Maps { language, around: Around::Unknown, by_line, tape: Tape::default() };
+    let mut maps =
+        Maps { language, around: Around::Unknown, by_line, tape: Tape::default(), passed: None };
     loop {
         match maps.language.next(source.text(), &mut maps.around, &mut maps.tape) {
             Ok(Next::Bracket { end }) => drop(source.advance(end)),
@@ -41,7 +44,7 @@ pub fn read<R: Read>(
             }
             Ok(Next::Nothing { end }) if source.ended() => {
                 source.advance(end);
-                return maps.end(source);
+                return maps.end(source, output);
             }
             Ok(Next::Nothing { end }) => {
                 if source.text()[..end].bytes().all(|byte| byte.is_ascii_whitespace()) {
@@ -90,7 +93,7 @@ pub fn trouble_at<R: Read>(source: &Source<R>, at: usize, error: LineError) -> T
 impl Maps {
     /// The map that the source stands before is on the tape.
     fn form<R: Read>(
-        &self,
+        &mut self,
         source: &mut Source<R>,
         length: usize,
         output: &mut Output,
@@ -99,12 +102,34 @@ impl Maps {
         if self.by_line && text.as_bytes().contains(&b'\n') {
             return Err(self.line_ends(source));
         }
-        let next = output.map(&self.tape, source.line).map_err(|error| {
+        let next = output.map(&self.tape, source.line).or_else(|error| {
             let at = place_of(text, &error);
-            trouble_at(source, at, error)
+            self.pass(source.line, output, trouble_at(source, at, error))
         })?;
         source.advance(length);
         Ok(next)
+    }
+
+    /// Passes over a map that is no operation, if none was ever meant.
+    fn pass(
+        &mut self,
+        line: u64,
+        output: &mut Output,
+        trouble: Trouble,
+    ) -> Result<ControlFlow<()>, Trouble> {
+        let stranger = match output.events + output.passed_over.count {
+            0 => stranger::of_map(self.tape.root()),
+            _ => None,
+        };
+        if let Some(found) = stranger {
+            return Err(Trouble::Unknown(found));
+        }
+        if !output.is_mark(&self.tape) {
+            return Err(trouble);
+        }
+        output.passed_over.add(line);
+        self.passed.get_or_insert(trouble);
+        Ok(ControlFlow::Continue(()))
     }
 
     fn has_line<R: Read>(&self, source: &Source<R>) -> bool {
@@ -148,7 +173,10 @@ impl Maps {
         (source.line + lines, source.offset + at as u64)
     }
 
-    fn end<R: Read>(&self, source: &Source<R>) -> Result<(), Trouble> {
+    fn end<R: Read>(&mut self, source: &Source<R>, output: &Output) -> Result<(), Trouble> {
+        if let Some(trouble) = self.passed.take().filter(|_| output.events == 0) {
+            return Err(trouble);
+        }
         if source.is_invalid() {
             return Err(trouble_at(source, 0, LineError::NotText));
         }

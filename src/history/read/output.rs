@@ -7,10 +7,11 @@ use super::super::edn::Keys;
 use super::super::frames::Damage;
 use super::super::integrity::Integrity;
 use super::super::names::Names;
-use super::super::op_map::{self, Dialect, LineError, key_of};
+use super::super::op_map::{self, Dialect, LineError};
 use super::super::tape::Tape;
+use super::keyed::{has_flat_key, take_flat_key, take_key};
 use super::{Format, PassedOver, Sink, Summary};
-use crate::op::{Event, Process};
+use crate::op::Event;
 
 /// Makes events of op maps, and gives them away.
 pub struct Output<'a, 'b> {
@@ -20,6 +21,8 @@ pub struct Output<'a, 'b> {
     /// Settled by the first operation.
     dialect: Option<Dialect>,
     names: Names,
+    /// The value of an operation whose own holds more.
+    flat: Tape,
     integrity: Integrity,
     pub events: u64,
     pub passed_over: PassedOver,
@@ -34,6 +37,7 @@ impl<'a, 'b> Output<'a, 'b> {
             format: Format::JsonLines,
             dialect: None,
             names: Names::default(),
+            flat: Tape::default(),
             integrity: Integrity::default(),
             events: 0,
             passed_over: PassedOver::default(),
@@ -44,15 +48,24 @@ impl<'a, 'b> Output<'a, 'b> {
     /// Takes the op map that the tape begins with.
     pub fn map(&mut self, tape: &Tape, line: u64) -> Result<ControlFlow<()>, LineError> {
         let foreign = matches!(self.format, Format::Edn | Format::Text);
-        let dialect = *self.dialect.get_or_insert_with(|| Dialect::of(tape.root(), foreign));
+        let dialect = self.dialect.unwrap_or_else(|| Dialect::of(tape.root(), foreign));
         let (mut head, mut value) = op_map::event(tape, self.events, dialect, &mut self.names)?;
+        self.dialect = Some(dialect);
         let is_tuple = matches!(value, Datum::Parsed(cursor) if cursor.is_tuple());
-        if self.keys == Keys::Independent || is_tuple {
+        if self.keys == Keys::Independent && has_flat_key(&head, value) {
+            value = take_flat_key(&mut head, value, &mut self.flat);
+        } else if self.keys == Keys::Independent || is_tuple {
             value = take_key(&mut head, value);
         }
         self.integrity.observe(&head, value, line);
         self.events += 1;
         Ok((self.sink)(&head, value))
+    }
+
+    /// Whether the map is the mark of a program, and no operation that lacks something.
+    pub fn is_mark(&self, tape: &Tape) -> bool {
+        let lacks_fields = |dialect: Dialect| dialect.no_process || dialect.no_f;
+        !self.dialect.is_some_and(lacks_fields) && op_map::is_mark(tape.root())
     }
 
     /// Takes a completion that nothing is known of but its value. There is nothing to be wrong with it.
@@ -68,23 +81,19 @@ impl<'a, 'b> Output<'a, 'b> {
             other => other,
         };
         let Output { events, passed_over, real_time, .. } = self;
+        let has_processes = self.dialect.is_none_or(|dialect| !dialect.no_process);
         let processes = self.names.into_processes();
         let (flaws, flaw_count) = self.integrity.into_flaws();
-        Summary { format, events, passed_over, damage, flaws, flaw_count, real_time, processes }
-    }
-}
-
-/// Takes the key out of a value `[key value]`. Other values stay as they are, as Jepsen has it.
-fn take_key<'a>(head: &mut Event, value: Datum<'a>) -> Datum<'a> {
-    let Some(mut items) = value.items().filter(|items| items.len() == 2) else { return value };
-    if head.process == Process::Nemesis {
-        return value;
-    }
-    match (items.next().and_then(key_of), items.next()) {
-        (Some(key), Some(value)) => {
-            head.key = Some(key);
-            value
+        Summary {
+            format,
+            events,
+            passed_over,
+            damage,
+            flaws,
+            flaw_count,
+            real_time,
+            has_processes,
+            processes,
         }
-        _ => value,
     }
 }

@@ -6,6 +6,7 @@ mod logs;
 mod property;
 mod recorded;
 mod samples;
+mod strangers;
 
 use expect_test::{Expect, expect};
 
@@ -234,4 +235,31 @@ fn histories_without_processes_or_names_are_read_as_elle_reads_them() {
         b"{:index 0 :type :invoke :value [[:r 1 nil]]}\n{:index 1 :type :ok :value [[:r 1 [2]]]}";
     let (events, _) = sound(edn, Keys::Plain);
     assert_eq!((&*events[1].f, events[1].process), ("txn", crate::op::Process::Client(0)));
+}
+
+#[test]
+fn a_list_may_have_a_tag_as_its_operations_have() {
+    for list in ["[{}]", " [{}]", "({})", "\n[#jepsen.history.Op{}]"] {
+        let op = "{:type :invoke, :process 1, :f :read, :value #{3}}";
+        let edn = format!("; a store\n#jepsen.history.DenseHistory{}", list.replace("{}", op));
+        let (events, format) = sound(edn.as_bytes(), Keys::Plain);
+        assert_eq!((events.len(), format), (1, Format::Edn), "{edn}");
+    }
+}
+
+#[test]
+fn a_compare_and_set_may_have_its_key_beside_what_it_swaps() {
+    for (value, key, rest) in [
+        (r#"["k1",null,"v1"]"#, "k1", r#"[null,"v1"]"#),
+        (r#"["k1",[1,{"a":[2]}],[]]"#, "k1", r#"[[1,{"a":[2]}],[]]"#),
+        (r#"["k1",[1,2]]"#, "k1", "[1,2]"),
+    ] {
+        let line =
+            format!(r#"{{"index":0,"type":"invoke","process":1,"f":"cas","value":{value}}}"#);
+        let (events, _) = sound(line.as_bytes(), Keys::Independent);
+        assert_eq!(events[0].key, Some(Key::Text(std::sync::Arc::new(key.into()))));
+        assert_eq!(crate::history::Datum::Value(&events[0].value).to_text(), rest);
+        let (events, _) = sound(line.as_bytes(), Keys::Plain);
+        assert_eq!(events[0].key, None);
+    }
 }

@@ -1,6 +1,6 @@
 //! The verdict on a history as lines for a terminal.
 
-use super::{Checked, by_kind, count_of, violated_keys};
+use super::{Checked, by_kind, count_of, not_explained, violated_keys};
 use crate::checker::{ANOMALIES, Anomaly, Consistency, Finding, Verdict, is_within};
 use crate::report::in_force;
 use crate::report::terminal::{Colours, wrapped};
@@ -36,9 +36,9 @@ pub fn checked_text(checked: &Checked, columns: usize, colours: Colours) -> Stri
     if let Some(why) = checked.guessed {
         text.put(2, "", &format!("the model is guessed: {why}; --model says which it is"));
     }
-    for finding in checked.findings {
+    for (position, finding) in checked.findings.iter().enumerate() {
         text.lines.push(String::new());
-        text.finding(finding);
+        text.finding(finding, &checked.label(position, finding));
     }
     if checked.findings.iter().any(|finding| !finding.anomalies.is_empty()) {
         text.lines.push(String::new());
@@ -76,9 +76,8 @@ impl Text {
         }
     }
 
-    fn finding(&mut self, finding: &Finding) {
-        let verdict = finding.verdict;
-        let (name, why) = (&finding.name, &finding.why);
+    fn finding(&mut self, finding: &Finding, name: &str) {
+        let (verdict, why) = (finding.verdict, &finding.why);
         let at = self.lines.len();
         self.put(INDENT, "", &format!("{name}: {why}"));
         // The verdict stands in the margin.
@@ -92,20 +91,27 @@ impl Text {
         if let Some(consistency) = &finding.consistency {
             self.consistency(consistency);
         }
-        let kinds = by_kind(finding);
+        let (kinds, more) = (by_kind(finding), not_explained(finding));
         for (kind, anomalies) in kinds.iter().take(KINDS) {
-            self.kind(kind, anomalies, count_of(finding, kind, anomalies.len()));
+            self.kind(kind, anomalies, count_of(finding, kind, anomalies.len()), more > 0);
         }
         if kinds.len() > KINDS {
             let more = words::plural(kinds.len() - KINDS, "more kind", "more kinds");
             self.put(INDENT, "", &format!("and anomalies of {more}"));
+        }
+        if more > 0 {
+            let (more, first) = (words::count(more as u64), finding.anomalies.len());
+            self.lines.push(String::new());
+            let what = format!("and {more} more violations: the first {first} are explained");
+            self.put(4, "", &what);
         }
     }
 
     fn figures(&mut self, finding: &Finding) {
         // What the kinds of anomalies tell, and the form of the history, need not be told twice.
         let is_news = |name: &str| {
-            finding.name != "well-formed" && !finding.anomalies.iter().any(|one| one.kind == name)
+            let kind = name.strip_suffix("-count").unwrap_or(name);
+            finding.name != "well-formed" && !finding.anomalies.iter().any(|one| one.kind == kind)
         };
         let told = finding.figures.iter().filter(|(name, value)| **value != 0.0 && is_news(name));
         let told = told.take(FIGURES);
@@ -119,14 +125,15 @@ impl Text {
     }
 
     fn keys(&mut self, finding: &Finding) {
-        let keys = violated_keys(finding);
-        if keys.len() < 2 {
+        let (keys, all) = violated_keys(finding);
+        if all < 2 {
             return;
         }
         let first = keys[..keys.len().min(KEYS)].join(", ");
-        let more = match keys.len().saturating_sub(KEYS) {
+        let more = match all.saturating_sub(KEYS) {
             0 => String::new(),
-            more => format!(" and {}", words::plural(more, "other", "others")),
+            1 => " and 1 other".to_owned(),
+            more => format!(" and {} others", words::count(more as u64)),
         };
         self.put(INDENT, "keys    ", &format!("{first}{more}"));
     }
@@ -144,9 +151,12 @@ impl Text {
         self.put(INDENT, "survives", &names(&consistency.survives));
     }
 
-    fn kind(&mut self, kind: &str, anomalies: &[&Anomaly], all: usize) {
+    /// `is_part`: there are more violations, of which nobody knows the kind.
+    fn kind(&mut self, kind: &str, anomalies: &[&Anomaly], all: usize, is_part: bool) {
         let count = match all {
+            1 if is_part => " (1 explained)".to_owned(),
             1 => String::new(),
+            many if is_part => format!(" ({} explained)", words::count(many as u64)),
             many => format!(" ({})", words::count(many as u64)),
         };
         let painted = self.painted(kind, Verdict::Invalid, false);
@@ -162,7 +172,10 @@ impl Text {
             let more = words::count((all - TOLD) as u64);
             self.put(6, "", &format!("and {more} more of this kind"));
         }
-        if all > 1 && is_within(kind, "nonlinearizable") {
+        if all > 1
+            && is_within(kind, "nonlinearizable")
+            && anomalies.iter().any(|a| a.key.is_some())
+        {
             self.put(6, "", "of each key only the first violation is told; there may be more");
         }
     }

@@ -70,7 +70,7 @@ pub(super) fn place(digest: &Digest, anomaly: &Anomaly) -> String {
         parts.push("at a time that is not known".to_owned());
         return parts.join(" · ");
     }
-    parts.push(format!("{} to {}", words::moment(anomaly.from), words::moment(anomaly.to)));
+    parts.push(digest.scale.span(anomaly.from, anomaly.to));
     let faults: Vec<String> = digest
         .windows
         .iter()
@@ -155,13 +155,13 @@ fn row(digest: &Digest, number: usize, operation: &Operation) -> Markup {
                 (operation.node().as_deref().unwrap_or("–"))
                 @if let Some(way) = operation.way() { span.way { (words::shorten(&way, 160)) } }
             }
-            td.number { (words::fine_moment(invoke.time)) }
+            td.number { (digest.scale.fine_moment(invoke.time)) }
             @if let Some(completion) = operation.completion {
-                td.number { (words::fine_moment(completion.time)) }
+                td.number { (digest.scale.fine_moment(completion.time)) }
             } @else {
                 td { "never" }
             }
-            td.number { (words::duration(operation.latency(digest.end))) }
+            td.number { (digest.scale.length(operation.latency(digest.end))) }
             td {
                 span.outcome.(operation.kind().name()) { (operation.kind().name()) }
                 @if let Some(error) = operation.completion.and_then(|event| event.error.as_deref()) {

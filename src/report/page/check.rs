@@ -8,9 +8,10 @@ use super::{anomalies, checkers, first_screen};
 use crate::checker::{Anomaly, Finding, Verdict};
 use crate::history::History;
 use crate::op::SECOND;
-use crate::report::checked::{Checked, by_kind, count_of};
+use crate::report::checked::{Checked, by_kind, count_all, count_of, not_explained};
 use crate::report::digest::Digest;
 use crate::report::headline::Tone;
+use crate::report::scale::Scale;
 use crate::report::timeline::Timeline;
 use crate::report::words;
 
@@ -25,7 +26,7 @@ const WORDS_MAX: usize = 600;
 /// The whole page, for which nothing is loaded. The same input gives the same bytes.
 pub fn checked_page(checked: &Checked, history: &History) -> String {
     let timed = Timed::of(history);
-    let digest = Digest::of(timed.history());
+    let digest = Digest { scale: timed.scale(), ..Digest::of(timed.history()) };
     let title = format!("{}: {}", word(checked.verdict()), checked.name);
     html! {
         (DOCTYPE)
@@ -46,12 +47,14 @@ pub fn checked_page(checked: &Checked, history: &History) -> String {
                 main #main {
                     (verdict(checked))
                     @if let Timed::Numbered(_) = timed {
-                        p.quiet { "This history has no times: below, one second stands for one event." }
+                        p.quiet { "This history has no times: below, its events are told and drawn by their indices." }
                     }
                     (drawn(checked, &digest))
                     section.card #checkers {
                         h2 { "Checkers" }
-                        @for finding in checked.findings { (checkers::one(finding)) }
+                        @for (name, finding) in labelled(checked) {
+                            (checkers::named(&name, finding))
+                        }
                     }
                 }
             }
@@ -63,9 +66,12 @@ pub fn checked_page(checked: &Checked, history: &History) -> String {
 /// A history to be drawn over time.
 enum Timed<'a> {
     Real(&'a History),
-    /// One without times, with its events' positions instead.
+    /// One without times, with its events' indices instead.
     Numbered(History),
 }
+
+/// Above this, indices count something else than events.
+const MOST_INDEX: u64 = 1 << 32;
 
 impl<'a> Timed<'a> {
     fn of(history: &'a History) -> Timed<'a> {
@@ -73,10 +79,18 @@ impl<'a> Timed<'a> {
             return Timed::Real(history);
         }
         let mut events = history.events().to_vec();
+        let by_index = events.iter().all(|event| event.index < MOST_INDEX);
         for (event, position) in events.iter_mut().zip(0..) {
-            event.time = position * SECOND;
+            event.time = if by_index { event.index } else { position } * SECOND;
         }
         Timed::Numbered(History::new(events))
+    }
+
+    fn scale(&self) -> Scale {
+        match self {
+            Timed::Real(_) => Scale::Time,
+            Timed::Numbered(_) => Scale::Events,
+        }
     }
 
     fn history(&self) -> &History {
@@ -85,6 +99,12 @@ impl<'a> Timed<'a> {
             Timed::Numbered(history) => history,
         }
     }
+}
+
+/// The findings by the names that they have on this page.
+fn labelled<'a>(checked: &'a Checked) -> impl Iterator<Item = (String, &'a Finding)> {
+    let numbered = checked.findings.iter().enumerate();
+    numbered.map(|(position, finding)| (checked.label(position, finding), finding))
 }
 
 fn word(verdict: Verdict) -> &'static str {
@@ -102,7 +122,7 @@ fn verdict(checked: &Checked) -> Markup {
         Verdict::Unknown => (Tone::Doubt, "The checkers could not decide."),
         Verdict::Invalid => (Tone::Bad, "The system that left this history broke a promise."),
     };
-    let telling = checked.findings.iter().filter(|finding| finding.verdict == verdict);
+    let telling = labelled(checked).filter(|(_, finding)| finding.verdict == verdict);
     html! {
         section.verdict.(tone.name()) aria-label="Verdict" {
             (first_screen::icon(tone))
@@ -111,29 +131,33 @@ fn verdict(checked: &Checked) -> Markup {
                 p.why { (checked.name) " against " (checked.models.join(", ")) }
                 @if let Some(why) = checked.guessed { p.meaning { "The model is guessed: " (why) "." } }
                 @if verdict != Verdict::Valid {
-                    @for finding in telling { p.meaning { (finding.name) ": " (finding.why) } }
+                    @for (name, finding) in telling { p.meaning { (name) ": " (finding.why) } }
                 }
                 p.meaning { (meaning) }
             }
             p.exit { "exit code " b { (checked.exit_code) } }
         }
-        (counts(checked.findings))
+        (counts(checked))
     }
 }
 
 /// How many anomalies there are of each kind.
-fn counts(findings: &[Finding]) -> Markup {
+fn counts(checked: &Checked) -> Markup {
     html! {
-        @for finding in findings.iter().filter(|finding| !finding.anomalies.is_empty()) {
+        @for (name, finding) in labelled(checked).filter(|(_, one)| !one.anomalies.is_empty()) {
             section.card {
                 h2 {
-                    (words::plural(finding.anomalies.len(), "anomaly", "anomalies"))
-                    " " span.quiet { "found by " (finding.name) }
+                    (words::plural(count_all(finding), "anomaly", "anomalies"))
+                    " " span.quiet { "found by " (name) }
                 }
                 dl.facts {
                     @for (kind, anomalies) in by_kind(finding) {
                         dt { (kind) }
                         dd { (words::count(count_of(finding, kind, anomalies.len()) as u64)) }
+                    }
+                    @if not_explained(finding) > 0 {
+                        dt { "not explained" }
+                        dd { (words::count(not_explained(finding) as u64)) " more" }
                     }
                     @if let Some(consistency) = &finding.consistency {
                         dt { "violates" } dd { (consistency.violates.join(", ")) }
@@ -154,10 +178,10 @@ fn drawn(checked: &Checked, digest: &Digest) -> Markup {
     let mut room = DRAWN_BYTES;
     let mut drawings: Vec<String> = Vec::new();
     let mut listed = Vec::new();
-    for (checker, anomaly) in in_turn(checked.findings) {
+    for (checker, anomaly) in in_turn(checked) {
         let number = drawings.len() + 1;
         let drawing = match drawings.len() < DRAWN_MAX && room > 0 {
-            true => article(digest, number, checker, anomaly).into_string(),
+            true => article(digest, number, &checker, anomaly).into_string(),
             false => String::new(),
         };
         if drawing.is_empty() || drawing.len() > room {
@@ -179,12 +203,12 @@ fn drawn(checked: &Checked, digest: &Digest) -> Markup {
 }
 
 /// The first of each kind, then the second of each, and so on.
-fn in_turn(findings: &[Finding]) -> Vec<(&str, &Anomaly)> {
-    let mut all: Vec<(usize, &str, &Anomaly)> = Vec::new();
-    for finding in findings {
+fn in_turn<'a>(checked: &'a Checked) -> Vec<(String, &'a Anomaly)> {
+    let mut all: Vec<(usize, String, &Anomaly)> = Vec::new();
+    for (name, finding) in labelled(checked) {
         for anomalies in by_kind(finding).values() {
             let numbered = anomalies.iter().enumerate();
-            all.extend(numbered.map(|(turn, anomaly)| (turn, finding.name.as_str(), *anomaly)));
+            all.extend(numbered.map(|(turn, anomaly)| (turn, name.clone(), *anomaly)));
         }
     }
     all.sort_by_key(|(turn, ..)| *turn);

@@ -16,11 +16,16 @@ pub(super) fn checkers(page: &Page) -> Markup {
     }
 }
 
-pub(super) fn one(finding: &Finding) -> Markup {
+fn one(finding: &Finding) -> Markup {
+    named(&finding.name, finding)
+}
+
+/// A finding under a name of its own.
+pub(super) fn named(name: &str, finding: &Finding) -> Markup {
     html! {
         div.checker {
             h3 {
-                (finding.name) " "
+                (name) " "
                 span.pill.(finding.verdict.name()) { (finding.verdict.name()) }
             }
             p { (finding.why) }

@@ -4,7 +4,8 @@
 //! would be visible; on a bent one lengths would lie. So stretches in which nothing begins or ends
 //! are cut, and every piece that is drawn has the same scale.
 
-use crate::op::{Nanos, SECOND};
+use crate::op::Nanos;
+use crate::report::scale::Scale;
 
 const BREAK_WIDTH: f64 = 44.0;
 const BREAKS_MAX: usize = 5;
@@ -101,7 +102,7 @@ impl Axis {
     }
 
     /// Round moments with their labels, far enough apart to be read; at least one a piece.
-    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+    pub(super) fn ticks(&self, scale: Scale) -> Vec<(f64, String)> {
         let step = tick_step(TICK_GAP / self.pixels_per_nano);
         let mut ticks: Vec<(f64, String)> = Vec::new();
         for piece in &self.pieces {
@@ -110,8 +111,9 @@ impl Axis {
             let lonely = (first > piece.to).then_some(piece.from.midpoint(piece.to));
             for moment in moments.chain(lonely) {
                 let x = self.x(moment);
-                if ticks.last().is_none_or(|(last, _)| x - last >= TICK_GAP * 0.8) {
-                    ticks.push((x, label(moment, step)));
+                let has_room = ticks.last().is_none_or(|(last, _)| x - last >= TICK_GAP * 0.8);
+                if let Some(label) = scale.tick(moment, step).filter(|_| has_room) {
+                    ticks.push((x, label));
                 }
             }
         }
@@ -172,17 +174,10 @@ fn tick_step(nanos: f64) -> Nanos {
     }
 }
 
-/// Seconds with as many decimals as the step needs.
-fn label(moment: Nanos, step: Nanos) -> String {
-    let decimals = (0..6).find(|decimals| step.is_multiple_of(SECOND / 10_u64.pow(*decimals)));
-    let decimals = decimals.unwrap_or(6) as usize;
-    format!("{:.decimals$} s", moment as f64 / SECOND as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::MILLISECOND;
+    use crate::op::{MILLISECOND, SECOND};
 
     /// Operations from and to these milliseconds.
     fn axis(stretches: &[(u64, u64)]) -> Axis {
@@ -214,14 +209,15 @@ mod tests {
     #[test]
     fn ticks_are_round_and_apart() {
         let axis = axis(&[(14_000, 14_020), (14_050, 14_100)]);
-        let labels: Vec<String> = axis.ticks().into_iter().map(|(_, label)| label).collect();
+        let labels: Vec<String> =
+            axis.ticks(Scale::Time).into_iter().map(|(_, label)| label).collect();
         assert_eq!(labels[..3], ["14.00 s", "14.02 s", "14.04 s"], "{labels:?}");
     }
 
     #[test]
     fn a_single_moment_and_none_at_all_are_drawn() {
         assert!(axis(&[(5, 5)]).x(5 * MILLISECOND) > 100.0);
-        assert_eq!(axis(&[]).ticks(), []);
+        assert_eq!(axis(&[]).ticks(Scale::Time), []);
         assert_eq!(axis(&[]).x(7), 100.0);
     }
 }

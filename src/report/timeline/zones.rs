@@ -11,6 +11,7 @@ use super::axis::Axis;
 use super::{LEFT, RIGHT};
 use crate::op::{Kind, Nanos, Value};
 use crate::report::digest::Operation;
+use crate::report::scale::Scale;
 use crate::report::words;
 
 pub(super) const ROW_HEIGHT: f64 = 22.0;
@@ -67,9 +68,9 @@ impl Zone {
         self.first_completion < self.last_invocation
     }
 
-    fn sentence(&self) -> String {
+    fn sentence(&self, scale: Scale) -> String {
         let (one, other) = (self.first_completion, self.last_invocation);
-        let (from, to) = (words::moment(one.min(other)), words::moment(one.max(other)));
+        let (from, to) = (scale.moment(one.min(other)), scale.moment(one.max(other)));
         match self.is_throughout() {
             true => format!("{} must have been there from {from} to {to}", self.value),
             false => format!("{} was there at some moment from {from} to {to}", self.value),
@@ -94,7 +95,7 @@ fn values(operation: &Operation) -> Option<Vec<(Value, bool)>> {
 }
 
 /// A row for each zone, from `top` on.
-pub(super) fn draw(zones: &[Zone], axis: &Axis, top: f64) -> Markup {
+pub(super) fn draw(zones: &[Zone], axis: &Axis, scale: Scale, top: f64) -> Markup {
     html! {
         @for (row, zone) in zones.iter().enumerate() {
             @let y = top + row as f64 * ROW_HEIGHT;
@@ -106,7 +107,7 @@ pub(super) fn draw(zones: &[Zone], axis: &Axis, top: f64) -> Markup {
             }
             rect.zone x=(format!("{from:.1}")) y=(y) width=(format!("{:.1}", (to - from).max(2.0)))
                 height=(BAR_HEIGHT) fill="currentColor" fill-opacity=(fill) stroke="currentColor"
-                stroke-dasharray=(dashes) { title { (zone.sentence()) } }
+                stroke-dasharray=(dashes) { title { (zone.sentence(scale)) } }
         }
     }
 }

@@ -33,6 +33,13 @@ fn transaction(json: &Json) -> Option<String> {
     Some(told.join(", "))
 }
 
+/// Whether it is a list of micro-operations that all bear this name.
+pub fn is_all(value: &Value, name: &str) -> bool {
+    let Value::Json(json) = value else { return false };
+    let is_named = |part: &Json| part.get(0).and_then(Json::as_str) == Some(name);
+    json.as_array().is_some_and(|parts| !parts.is_empty() && parts.iter().all(is_named))
+}
+
 fn part(json: &Json) -> Option<String> {
     let fields = json.as_array()?;
     let name = fields.first()?.as_str()?;

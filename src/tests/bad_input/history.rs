@@ -199,7 +199,7 @@ fn what_is_no_history_or_no_results_folder_is_named() {
         check noise.zst --model register
           noise.zst: frame 1, the last 204 bytes from byte 0: Dictionary mismatch; events at the end are missing; `--tolerate-tail` judges what is readable
         check picture.png --model register
-          picture.png: not a history: expected `history.jsonl.zst`, JSON lines, Jepsen's `history.edn` or `history.txt`, or lines of sessions, found bytes that are no UTF-8 text
+          picture.png: not a history: expected `history.jsonl.zst`, JSON lines, Jepsen's `history.edn` or `history.txt`, or lines of sessions, found a picture; give the history that it was drawn from
         check empty --model register
           empty: not a history: expected `history.jsonl.zst`, JSON lines, Jepsen's `history.edn` or `history.txt`, or lines of sessions, found an empty file
         check empty-folder

@@ -59,6 +59,34 @@ fn what_is_legal_in_a_foreign_history_is_no_hint() {
     assert!(!said.err.contains("expected index 0"), "{}", said.err);
 }
 
+/// As elle-cli has it: no event says whose it is.
+const NOBODYS: &str = "{:index 1, :type :invoke :f :read  :value nil}
+{:index 2, :type :invoke :f :write :value 425}
+{:index 3, :type :ok     :f :write :value 425}
+{:index 4, :type :invoke :f :write :value 430}
+{:index 5, :type :ok     :f :write :value 430}
+{:index 6, :type :ok     :f :read  :value #{2 10 430}}
+";
+
+#[test]
+fn where_events_have_no_process_a_completion_goes_to_what_it_can_only_be_of() {
+    let folder = Folder::new();
+    folder.write("nobody.edn", NOBODYS);
+    let said = folder.run("check nobody.edn");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("against comments"), "{}", said.out);
+    assert!(said.err.contains("its events have no process"), "{}", said.err);
+    let two = "{:index 0, :type :invoke :f :read :value nil}\n";
+    folder.write("two.edn", format!("{two}{NOBODYS}"));
+    let said = folder.run("check two.edn --model comments");
+    assert_eq!(said.code, Some(2), "{said:?}");
+    let told = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "event 6: 2 operations `read` are open, and nothing tells which of them the `ok \
+                    read` completes; expected `process` in every event";
+    assert!(told.contains(expected), "{told}");
+    assert!(!told.contains("process 0") && !said.err.contains("process 0"), "{said:?}");
+}
+
 /// Two transactions of one process that were under way together and each saw the other's write.
 const OVERLAPPING: &str = r#"{:process 0, :type :invoke, :f :txn, :value [[:append :x 1] [:r :y nil]]}
 {:process 0, :type :invoke, :f :txn, :value [[:append :y 1] [:r :x nil]]}

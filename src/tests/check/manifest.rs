@@ -139,6 +139,66 @@ fn a_broken_manifest_is_refused_with_its_entry_and_field() {
 }
 
 #[test]
+fn a_manifest_whose_names_mean_nothing_is_refused_before_anything_is_judged() {
+    let folder = folder();
+    let with = |field: &str, value: Json| {
+        let mut entry = entry(json!([{"verdict": "invalid"}]));
+        entry[field] = value;
+        json!([entry])
+    };
+    let check = |field: &str, value: Json| {
+        let mut check = json!({"verdict": "invalid"});
+        check[field] = value;
+        with("checks", json!([check]))
+    };
+    for (entries, expected) in [
+        (
+            check("anomalies_exclude", json!(["stale-raed"])),
+            "field `checks[0].anomalies_exclude`: no anomaly is named `stale-raed`; `stormglass list \
+             anomalies` names them all; did you mean `stale-read`?",
+        ),
+        (
+            check("violates", json!(["serialisable"])),
+            "field `checks[0].violates`: unknown consistency model `serialisable`: expected one of ",
+        ),
+        (
+            check("consistency_model", json!("serializable")),
+            "checks[0]: `consistency_models` means nothing here: register takes `init`, ",
+        ),
+        (
+            check("options", json!({"linearizable_keys": true})),
+            "checks[0]: `linearizable_keys` means nothing here: register takes `init`, ",
+        ),
+        (
+            with("options", json!({"wfr_keys": true})),
+            "checks[0]: `wfr_keys` means nothing here: register takes `init`, ",
+        ),
+        (with("verdict", json!("valid")), "unknown field `verdict`, expected one of path, raw, "),
+        (
+            with("model", json!("regster")),
+            "field `model`: unknown model `regster`: expected one of ",
+        ),
+        (
+            json!([{
+                "path": "stale.jsonl", "model": "list-append",
+                "checks": [{"verdict": "valid", "consistency_model": "serialisable"}],
+            }]),
+            "checks[0]: list-append: unknown consistency model `serialisable`: expected one of ",
+        ),
+    ] {
+        let said = run(&folder, entries, "");
+        assert_eq!((said.code, said.out.as_str()), (Some(64), ""), "{said:?}");
+        let start = "stormglass: set/manifest.json: entry 1 (stale.jsonl): ";
+        assert!(said.err.starts_with(&format!("{start}{expected}")), "{expected}: {}", said.err);
+    }
+    // Elle's names for several kinds are known, and what says nothing is nothing.
+    let elles = check("anomalies_exclude", json!(["G1", "G-single-cycle-exists", "PL-2"]));
+    assert_eq!(run(&folder, elles, "").code, Some(0));
+    let nothing = run(&folder, with("options", json!({"wfr_keys": false, "ops": []})), "");
+    assert_eq!(nothing.code, Some(0), "{nothing:?}");
+}
+
+#[test]
 fn recorded_histories_are_all_judged_as_stated() {
     let Some(path) = std::env::var_os("STORMGLASS_HISTORIES").map(std::path::PathBuf::from) else {
         println!("not run: STORMGLASS_HISTORIES names no folder of recorded histories");

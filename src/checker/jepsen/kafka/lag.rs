@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Entry, Kafka};
 use crate::checker::jepsen::streaming::{Moment, Step};
-use crate::checker::jepsen::tally::{Tally, at, milliseconds};
+use crate::checker::jepsen::tally::{Tally, at};
+use crate::checker::moment::milliseconds;
 use crate::op::{Kind, MILLISECOND, Nanos};
 
 /// When each key was first known to reach so far, and how far each process has polled it.

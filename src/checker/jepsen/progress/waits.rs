@@ -10,6 +10,9 @@ use crate::op::{Nanos, NodeName};
 
 type Map<K, V> = IndexMap<K, V, FxBuildHasher>;
 
+/// First answers of which the time is remembered.
+const SAMPLES: usize = 10_000;
+
 /// One who waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
@@ -90,8 +93,9 @@ pub(super) struct Waits {
     clients: Map<Option<NodeName>, Clients>,
     /// No wait is too long before.
     next: Nanos,
-    /// How long processes waited for their first answers since the last change.
+    /// How long processes waited for their first answers since the last change; of the first of them.
     first: Vec<Nanos>,
+    answered: u64,
     /// Processes that ended without any.
     ended: u64,
 }
@@ -99,12 +103,21 @@ pub(super) struct Waits {
 impl Waits {
     pub fn new(bound: Nanos) -> Waits {
         let (processes, clients) = (Map::default(), Map::default());
-        Waits { bound, processes, clients, next: Nanos::MAX, first: Vec::new(), ended: 0 }
+        Waits {
+            bound,
+            processes,
+            clients,
+            next: Nanos::MAX,
+            first: Vec::new(),
+            answered: 0,
+            ended: 0,
+        }
     }
 
     /// From now on everything counts anew: who has an operation open waits from now.
     pub fn reset(&mut self, now: Moment) {
-        (self.next, self.ended) = (self.due(now), 0);
+        self.next = self.due(now);
+        (self.answered, self.ended) = (0, 0);
         self.first.clear();
         self.clients.values_mut().for_each(|clients| clients.left = None);
         self.processes.retain(|process, state| {
@@ -153,7 +166,10 @@ impl Waits {
         let wait = state.wait.take();
         if let (Some(wait), false) = (wait, state.is_answered) {
             state.is_answered = true;
-            self.first.push(now.time.saturating_sub(wait.since.time));
+            self.answered += 1;
+            if self.first.len() < SAMPLES {
+                self.first.push(now.time.saturating_sub(wait.since.time));
+            }
         }
     }
 
@@ -202,8 +218,18 @@ impl Waits {
         found
     }
 
+    /// Processes that were answered since the last change.
+    pub fn answered(&self) -> u64 {
+        self.answered
+    }
+
     pub fn first_answers(&self) -> &[Nanos] {
         &self.first
+    }
+
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.processes.len() + self.clients.len() + self.first.len()
     }
 
     /// Processes that asked since the last change and got no answer.

@@ -2,7 +2,8 @@
 
 use super::{Life, SetFull, later};
 use crate::checker::jepsen::streaming::Moment;
-use crate::checker::jepsen::tally::{Tally, Told, at, milliseconds};
+use crate::checker::jepsen::tally::{Tally, Told, at};
+use crate::checker::moment::milliseconds;
 use crate::op::{MILLISECOND, Nanos};
 
 enum Outcome {

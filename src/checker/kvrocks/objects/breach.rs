@@ -132,7 +132,15 @@ impl Found {
         let mut anomalies: Vec<Anomaly> =
             breaches.filter_map(|(kind, breaches)| breaches.anomaly(kind, &permitted)).collect();
         anomalies.sort_by_key(|anomaly| anomaly.from);
-        Finding { name: name.to_owned(), verdict, why, anomalies, figures, consistency: None }
+        Finding {
+            name: name.to_owned(),
+            verdict,
+            why,
+            anomalies,
+            figures,
+            consistency: None,
+            keys: None,
+        }
     }
 
     fn why(&self, contradictions: usize) -> String {

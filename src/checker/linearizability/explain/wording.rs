@@ -5,21 +5,23 @@ use std::collections::BTreeSet;
 use super::attempts::Attempt;
 use super::pattern::Stale;
 use crate::checker::linearizability::operation::{Effect, Operation, Pair, Register};
-use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName, SECOND, Value};
+use crate::checker::moment::Clock;
+use crate::op::{Event, Kind, MILLISECOND, Nanos, NodeName, Value};
 
 const MICROSECOND: Nanos = 1_000;
 
 pub(super) struct Wording<'a> {
     pairs: &'a [Pair<'a>],
     members: &'a [u32],
-    /// Whether the history tells times; old histories only tell the order.
-    timed: bool,
+    /// None of an old history, which only tells the order.
+    clock: Option<Clock>,
 }
 
 impl<'a> Wording<'a> {
     pub fn new(pairs: &'a [Pair<'a>], members: &'a [u32]) -> Wording<'a> {
         let timed = pairs.iter().any(|(invocation, _)| invocation.time > 0);
-        Wording { pairs, members, timed }
+        let its_own = members.iter().map(|member| pairs[*member as usize].0.time);
+        Wording { pairs, members, clock: timed.then(|| Clock::of(its_own)) }
     }
 
     fn pair(&self, operation: &Operation) -> Pair<'a> {
@@ -32,10 +34,19 @@ impl<'a> Wording<'a> {
     }
 
     fn moment(&self, event: &Event) -> String {
-        match self.timed {
-            true => format!("{:.3} s", event.time as f64 / SECOND as f64),
-            false => format!("event {}", event.index),
+        match self.clock {
+            Some(clock) => clock.told(event.time),
+            None => format!("event {}", event.index),
         }
+    }
+
+    /// These words, but finer where the one began as the other was over, it would seem.
+    fn apart(&self, later: &Operation, earlier: &Operation) -> Wording<'a> {
+        let clock = match self.invoked(later) == self.completed(earlier) {
+            true => self.clock.map(|_| Clock::Fine),
+            false => self.clock,
+        };
+        Wording { clock, ..*self }
     }
 
     fn invoked(&self, operation: &Operation) -> String {
@@ -156,7 +167,8 @@ impl<'a> Wording<'a> {
     pub fn stale(&self, stale: &Stale) -> String {
         let value = self.value_seen(&stale.seen);
         let again = if value == "nil" { "emptied it" } else { &format!("wrote {value} again") };
-        let (saw, happened) = (self.saw(&stale.seen), self.had_happened(&stale.evidence));
+        let wording = self.apart(&stale.seen, &stale.evidence);
+        let (saw, happened) = (wording.saw(&stale.seen), wording.had_happened(&stale.evidence));
         format!("{saw}, but {happened} and nothing {again}")
     }
 
@@ -256,11 +268,17 @@ impl<'a> Wording<'a> {
         let (_, completion) = self.pair(&stale.evidence);
         let replaced = completion.map_or(0, |event| event.time);
         let late = self.pair(&stale.seen).0.time.saturating_sub(replaced);
-        // Whole microseconds: what is finer is the clock's noise.
-        let late_ms = (late / MICROSECOND) as f64 / (MILLISECOND / MICROSECOND) as f64;
-        match self.timed {
-            true => format!("stale by at least {late_ms} ms{newer}"),
-            false => format!("stale{newer}"),
+        // Whole microseconds: what is finer is the clock's noise, unless all is.
+        let late = match late {
+            0..MICROSECOND => format!("{late} ns"),
+            _ => {
+                let late_ms = (late / MICROSECOND) as f64 / (MILLISECOND / MICROSECOND) as f64;
+                format!("{late_ms} ms")
+            }
+        };
+        match self.clock {
+            Some(_) => format!("stale by at least {late}{newer}"),
+            None => format!("stale{newer}"),
         }
     }
 

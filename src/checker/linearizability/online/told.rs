@@ -3,7 +3,8 @@
 use super::Name;
 use super::key::{MOMENTS, Mark, Violation};
 use crate::checker::Anomaly;
-use crate::op::{Key, SECOND};
+use crate::checker::moment::seconds;
+use crate::op::Key;
 
 impl Name {
     fn told(&self) -> String {
@@ -20,7 +21,7 @@ impl Mark {
         match self.time {
             0 if self.at == 0 => "the beginning".to_owned(),
             0 => format!("event {}", self.at / MOMENTS - 1),
-            time => format!("{:.3} s", time as f64 / SECOND as f64),
+            time => seconds(time),
         }
     }
 }

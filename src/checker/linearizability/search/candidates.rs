@@ -87,13 +87,16 @@ impl<const WORDS: usize> Search<'_, WORDS> {
     /// position, the best last. Returns where that begins.
     pub(super) fn find_candidates(&mut self, obvious: Option<Move>) -> u32 {
         let start = self.untried.len();
-        if self.is_hopeless() {
+        if self.is_hard() && self.is_hopeless() {
             return start as u32;
         }
         let mut ranked = std::mem::take(&mut self.ranked);
         ranked.clear();
         let waiting = self.live.present.without(&self.live.observers).without(&self.config.done);
         ranked.waiting.extend(waiting.ones().map(|slot| self.live.occupant(slot)));
+        // Each is compared with each, and with each class.
+        let waiting = ranked.waiting.len() + self.plan.classes.len();
+        self.looks += (waiting * (ranked.waiting.len() + 1)) as u64;
         let target = self.plan.event(self.position).operation;
         let effect = self.plan.operations[target as usize].effect;
         let can_hide = self.can_hide();
@@ -162,8 +165,10 @@ impl<const WORDS: usize> Search<'_, WORDS> {
             && self.order.last().is_some_and(|last| last.is_write(self.plan))
     }
 
+    /// Whether somebody may still observe what the operation makes, as far as it pays to know.
     fn matters(&self, operation: u32) -> bool {
-        self.plan.service().matters(operation, self.plan.now(self.position))
+        let now = self.plan.now(self.position);
+        !self.is_hard() || self.plan.service().matters(operation, now)
     }
 
     /// Whether something in flight, or an open compare-and-set, may observe this value right away.
@@ -186,12 +191,16 @@ impl<const WORDS: usize> Search<'_, WORDS> {
         made.any(|made| made == Some(value))
     }
 
-    /// Whether another operation that waits has the same effect and completes earlier.
+    /// Whether another operation that waits has the same effect and completes earlier, as far as it pays
+    /// to know.
     ///
     /// Wherever this one stands in an order and the other later, they can change places; and where the
     /// other may hide, this one must be able to do that in its stead.
     fn has_urgent_twin(&self, waiting: &[u32], operation: u32) -> bool {
         let plan: &Plan = self.plan;
+        if !self.is_hard() {
+            return false;
+        }
         let Some(kin) = plan.kin(operation) else { return false };
         let complete = |operation: u32| plan.operations[operation as usize].complete;
         let hides_as_well = self.may_hide(operation) && !plan.is_open(operation);

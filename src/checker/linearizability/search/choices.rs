@@ -4,8 +4,10 @@ use super::Search;
 use super::candidates::Move;
 use super::configuration::Config;
 
-/// Where so few are in flight, most searches go straight ahead, and looking ahead costs more than it saves.
+/// Where so few are in flight and no more dead ends than these were met, a search goes nearly straight
+/// ahead: then to look ahead, and to remember what has been tried, costs more than it saves.
 const FEW_SLOTS: usize = 16;
+const FEW_DEAD_ENDS: u32 = 64;
 
 /// A choice to come back to.
 pub(super) struct Frame<const WORDS: usize> {
@@ -24,6 +26,7 @@ impl<const WORDS: usize> Search<'_, WORDS> {
     /// Takes the most promising way on from a completion, if it is plain to see. What else could happen
     /// is only asked when that has failed. False if there is none, or none that has not failed before.
     pub(super) fn proceed(&mut self) -> bool {
+        self.looks += 16 + self.plan.slots as u64;
         self.forget_uses();
         if !self.memo.is_empty() && self.memo.knows(&self.key(), &self.config.used) {
             return false;
@@ -44,13 +47,21 @@ impl<const WORDS: usize> Search<'_, WORDS> {
     fn try_move(&mut self, taken: Move) -> bool {
         let (state, since) = (self.config.state, self.order.len());
         self.apply(taken);
-        let looks_ahead = self.plan.slots > FEW_SLOTS || !self.memo.is_empty();
-        !(looks_ahead && self.has_lost(state, since))
+        !(self.is_hard() && self.has_lost(state, since))
     }
 
-    /// Goes back to the latest choice and tries what is next there. False if nothing is left.
+    /// Whether it pays to think before a move.
+    pub(super) fn is_hard(&self) -> bool {
+        self.dead_ends > FEW_DEAD_ENDS || self.plan.slots > FEW_SLOTS
+    }
+
+    /// Goes back to the latest choice and tries what is next there. False if nothing is left; true also
+    /// where the time is over.
     pub(super) fn retry(&mut self) -> bool {
         while let Some(mut frame) = self.frames.pop() {
+            if self.is_out_of_time() {
+                return true;
+            }
             self.rewind(frame.position as usize);
             self.order.truncate(frame.order_length as usize);
             self.config.clone_from(&frame.config);
@@ -96,6 +107,10 @@ impl<const WORDS: usize> Search<'_, WORDS> {
 
     /// Remembers that the present configuration leads nowhere.
     fn give_up(&mut self) {
+        self.dead_ends = self.dead_ends.saturating_add(1);
+        if !self.is_hard() {
+            return;
+        }
         let oldest = self.frames.first().map_or(self.position as u32, |frame| frame.position);
         let key = self.key();
         self.memo.add(key, &self.config.used, oldest, self.limits.memory);

@@ -13,9 +13,6 @@ const OPEN: u32 = 1 << 31;
 const HIDDEN: u32 = 1 << 30;
 
 impl Entry {
-    /// Numbers of operations stay below this.
-    pub const MOST: usize = HIDDEN as usize;
-
     pub fn operation(operation: u32) -> Entry {
         Entry(operation)
     }

@@ -5,7 +5,7 @@ use super::simulated::{Plan, Simulation, make_stale};
 use super::*;
 use crate::checker::linearizability::certificate::replay;
 use crate::checker::linearizability::decide::{decide, until, weakened};
-use crate::checker::linearizability::operation::Operation;
+use crate::checker::linearizability::operation::{Effect, Operation};
 use crate::checker::linearizability::relevance::{Observed, relevant};
 use crate::checker::linearizability::search::{Searched, search};
 use crate::checker::linearizability::shrink::{Shrunk, moves, shrink};
@@ -418,6 +418,29 @@ fn threads_and_their_timing_change_nothing() {
     for _ in 0..3 {
         assert_eq!(finish(&history, cas_register()), first);
     }
+}
+
+/// However many are in flight, the time is looked at after a bounded number of looks at them.
+#[test]
+fn the_time_is_asked_for_often_where_steps_are_long() {
+    let polls = std::sync::atomic::AtomicU32::new(0);
+    let exhausted = || polls.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 3;
+    let crowd: u32 = 700;
+    // Far too many ways to pass from value to value, and none that takes them all.
+    let pass = |place: u32| Effect::Cas { from: place % 5, to: (place + 1 + place % 3) % 5 };
+    let operations: Vec<Operation> = (0..crowd)
+        .map(|place| Operation {
+            effect: pass(place),
+            invoke: place + 1,
+            complete: 2 * crowd + place,
+            origin: place,
+        })
+        .collect();
+    let observed = Observed::of(&operations, 5);
+    let limits = Limits { exhausted: &exhausted, ..UNLIMITED };
+    let (found, steps) = search(&operations, 5, &observed, &limits);
+    assert!(matches!(found, Searched::Undecided { why: "the time budget ended", .. }), "{found:?}");
+    assert!(steps < 4 * (1 << 16) / u64::from(crowd), "{steps} steps");
 }
 
 #[test]

@@ -21,11 +21,11 @@ const RULES: &[(&str, Rule)] = &[
     }),
     ("list-append", |shape| {
         shape.parts_are_of(&["append"], &["r"])
-            || shape.parts_are_of(&["r"], &[]) && shape.parts["r"].are_lists()
+            || shape.parts_are_of(&["r"], &[]) && shape.part("r").are_lists()
     }),
     ("rw-register", |shape| {
         shape.parts_are_of(&["w"], &["r"])
-            || shape.parts_are_of(&["r"], &[]) && !shape.parts["r"].are_lists()
+            || shape.parts_are_of(&["r"], &[]) && !shape.part("r").are_lists()
     }),
     ("set", |shape| is_set(shape, &["add", "read"])),
     ("set-full", |shape| is_set(shape, &["add", "read"])),
@@ -56,7 +56,13 @@ const RULES: &[(&str, Rule)] = &[
     ("dirty-read", |shape| shape.is_of(&["strong-read"], &["write", "read", "refresh"])),
     ("adya-g2", |shape| shape.is_of(&["insert"], &[])),
     ("bank", |shape| shape.is_of(&["read"], &["transfer"]) && shape.answers("read").are_maps()),
-    ("comments", |shape| shape.is_of(&["read", "write"], &[]) && shape.answers("read").are_lists()),
+    ("comments", |shape| {
+        let read = shape.answers("read");
+        shape.is_of(&["read", "write"], &[]) && read.are_lists() && read.nested == 0
+    }),
+    ("long-fork", |shape| {
+        shape.is_of(&["read", "write"], &[]) && shape.answers("read").are_lists_of_lists()
+    }),
     ("kafka", |shape| {
         let control = ["assign", "subscribe", "crash", "debug-topic-partitions"];
         let others = [&["send", "poll", "txn"], &control[..]].concat();
@@ -81,7 +87,7 @@ fn is_counter(shape: &Shape, names: &[&str]) -> bool {
     counts
         && shape.is_of(&["read"], names)
         && shape.answers("read").are_scalars()
-        && shape.operations.len() > 1
+        && (shape.operations.len() > 1 || shape.is_part())
 }
 
 /// Tokens are numbers with which an `acquire` is answered.
@@ -90,7 +96,12 @@ fn is_lock(shape: &Shape, with_tokens: bool) -> bool {
     shape.is_of(&["acquire"], &["release"]) && has_tokens == with_tokens
 }
 
-/// The names of all models that the shape fits, known here or not.
+/// The names of all models that the shape fits.
 pub fn candidates(shape: &Shape) -> Vec<&'static str> {
     RULES.iter().filter(|(_, fits)| fits(shape)).map(|(name, _)| *name).collect()
+}
+
+/// The names of the models that have all these operations, and others that this history lacks.
+pub fn wider(shape: &Shape) -> Vec<&'static str> {
+    candidates(&shape.as_part())
 }

@@ -2,23 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::Datum;
+use super::versions::Versions;
+use crate::history::{Datum, has_flat_key};
 use crate::op::{Event, Kind, Process};
 
 /// Names told of operations, and of parts of transactions.
 const TOLD: usize = 12;
 
 /// Operations by name with the shapes of what they were asked and answered; bounded, whatever the history.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Shape {
     pub operations: BTreeMap<&'static str, Values>,
     /// The parts of transactions, by name, with the values that they read.
     pub parts: BTreeMap<String, Values>,
+    versions: Versions,
     /// Whether every value is `[key something]`, and a read asks `[key nil]`.
     pairs: Pairs,
+    /// A model may have more operations than were seen.
+    is_part: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Pairs {
     asked: u64,
     others: u64,
@@ -32,6 +36,8 @@ pub struct Values {
     pub numbers: u64,
     pub texts: u64,
     pub lists: u64,
+    /// Lists that begin with a list.
+    pub nested: u64,
     pub maps: u64,
 }
 
@@ -44,7 +50,8 @@ impl Values {
             &mut self.numbers
         } else if value.as_str().is_some() {
             &mut self.texts
-        } else if value.items().is_some() {
+        } else if let Some(mut items) = value.items() {
+            self.nested += u64::from(items.next().is_some_and(|first| first.items().is_some()));
             &mut self.lists
         } else {
             &mut self.maps
@@ -55,6 +62,11 @@ impl Values {
     /// Whether a list was seen, and no other value but nil.
     pub fn are_lists(&self) -> bool {
         self.lists > 0 && self.lists + self.nil == self.all
+    }
+
+    /// Whether all lists hold lists, and no other value but nil was seen.
+    pub fn are_lists_of_lists(&self) -> bool {
+        self.are_lists() && self.nested == self.lists
     }
 
     pub fn are_maps(&self) -> bool {
@@ -72,7 +84,10 @@ impl Shape {
         if !matches!(event.process, Process::Client(_)) {
             return;
         }
-        self.pairs.observe(event.kind, value);
+        self.versions.observe(event, value);
+        if !has_flat_key(event, value) {
+            self.pairs.observe(event.kind, value);
+        }
         let of_f = self.operations.entry(event.f.as_str()).or_default();
         if event.kind != Kind::Ok {
             return;
@@ -101,8 +116,8 @@ impl Shape {
     /// Whether these are all the names there are, and at least the first is among them.
     pub fn is_of(&self, required: &[&str], others: &[&str]) -> bool {
         let known = |name: &&str| required.contains(name) || others.contains(name);
-        required.iter().all(|name| self.operations.contains_key(name))
-            && self.operations.keys().all(known)
+        let has = |name: &&str| self.is_part || self.operations.contains_key(name);
+        !self.operations.is_empty() && required.iter().all(has) && self.operations.keys().all(known)
     }
 
     /// The same of the parts of transactions.
@@ -110,8 +125,9 @@ impl Shape {
         let known =
             |name: &String| required.contains(&name.as_str()) || others.contains(&name.as_str());
         self.is_of(&["txn"], &[])
-            && required.iter().all(|name| self.parts.contains_key(*name))
+            && required.iter().all(|name| self.is_part || self.parts.contains_key(*name))
             && self.parts.keys().all(known)
+            && self.operations.contains_key("txn")
     }
 
     /// What the operations of this name were answered.
@@ -119,9 +135,28 @@ impl Shape {
         self.operations.get(f).cloned().unwrap_or_default()
     }
 
+    /// What the parts of this name read.
+    pub fn part(&self, name: &str) -> Values {
+        self.parts.get(name).cloned().unwrap_or_default()
+    }
+
+    /// The same, of a history that may show only some of its model's operations.
+    pub fn as_part(&self) -> Shape {
+        Shape { is_part: true, ..self.clone() }
+    }
+
+    pub fn is_part(&self) -> bool {
+        self.is_part
+    }
+
     /// Whether each value can only be a key with the value proper.
     pub fn has_keys_in_values(&self) -> bool {
         self.pairs.asked > 0 && self.pairs.others == 0
+    }
+
+    /// Whether each value comes with a version, which no model knows.
+    pub fn has_versions(&self) -> bool {
+        self.versions.are_all()
     }
 
     pub fn told(&self) -> String {

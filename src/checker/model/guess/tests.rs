@@ -63,8 +63,26 @@ fn what_fits_several_models_or_none_is_said() {
 fn keys_in_values_are_seen_by_a_read_that_asks_for_one() {
     let keyed = [("invoke", "read", "[1,null]"), ("ok", "read", "[1,5]"), ("ok", "write", "[1,2]")];
     assert!(shape(&keyed).has_keys_in_values());
+    let flat = [keyed[0], ("invoke", "cas", "[1,2,3]")];
+    assert!(shape(&flat).has_keys_in_values());
     // The pair of a compare-and-set is none.
     assert!(!shape(&[("invoke", "cas", "[1,2]")]).has_keys_in_values());
     assert!(!shape(&[("invoke", "read", "[1,null]"), ("ok", "read", "5")]).has_keys_in_values());
     assert!(!shape(&[("invoke", "read", "null")]).has_keys_in_values());
+}
+
+#[test]
+fn a_history_of_some_operations_may_be_of_models_with_more() {
+    let wider = |ops: &[(&str, &str, &str)]| {
+        let guess = guess(&shape(ops));
+        assert!(guess.candidates.is_empty(), "{ops:?}");
+        guess.wider.iter().map(|model| model.name).collect::<Vec<_>>()
+    };
+    let numbers = wider(&[("ok", "read", "1")]);
+    assert!(numbers.contains(&"register") && numbers.contains(&"counter"), "{numbers:?}");
+    assert!(!numbers.contains(&"set"), "{numbers:?}");
+    assert_eq!(wider(&[("ok", "read", r#"[["r",0,1],["r",1,null]]"#)]), ["long-fork"]);
+    let open = wider(&[("invoke", "txn", r#"[["w",0,1]]"#)]);
+    assert!(open.contains(&"rw-register") && open.contains(&"list-append"), "{open:?}");
+    assert_eq!(wider(&[("ok", "frobnicate", "1")]), [] as [&str; 0]);
 }

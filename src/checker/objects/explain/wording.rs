@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::checker::moment::seconds;
 use crate::checker::objects::object::Object;
 use crate::checker::objects::seen::Timed;
 use crate::checker::objects::split::Pair;
-use crate::op::{Event, Kind, Nanos, SECOND};
+use crate::op::{Event, Kind, Nanos};
 
 pub(super) struct Wording<'a, O> {
     pub object: &'a O,
@@ -30,7 +31,7 @@ impl<'a, O: Object> Wording<'a, O> {
 
     fn moment(&self, event: &Event) -> String {
         match self.timed {
-            true => format!("{:.3} s", event.time as f64 / SECOND as f64),
+            true => seconds(event.time),
             false => format!("event {}", event.index),
         }
     }

@@ -1,7 +1,8 @@
 //! A cycle of transactions: who takes part in it, and why each comes before the next.
 
 use super::shortcut::shortened;
-use super::{Justify, Reason, anomaly, doings, is_timed, seconds, txn_text};
+use super::{Justify, Reason, anomaly, doings, is_timed, txn_text};
+use crate::checker::moment::{apart, seconds};
 use crate::checker::txn::cycles::{Cycle, CycleStep};
 use crate::checker::txn::graph::rel;
 use crate::checker::txn::table::{Moment, Outcome, Table};
@@ -155,7 +156,7 @@ fn realtime_text(table: &Table, (one, from): (u32, &str), (other, to): (u32, &st
         return format!("{from} was over before {to} began");
     };
     if began.time > ended.time {
-        let (ended, began) = (seconds(ended.time), seconds(began.time));
+        let (ended, began) = apart(ended.time, began.time);
         return format!("{from} completed at {ended}, before {to} was invoked at {began}");
     }
     // The order of events counts; clocks may be coarser.

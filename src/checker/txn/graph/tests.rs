@@ -88,14 +88,13 @@ fn random_spans(rng: &mut Rng) -> (Vec<Span>, Table) {
 fn reachable(graph: &Graph) -> Vec<Vec<bool>> {
     let nodes = graph.nodes();
     let mut reach = vec![vec![false; nodes]; nodes];
-    for from in 0..nodes {
-        graph.out(from as u32).for_each(|(to, _)| reach[from][to as usize] = true);
+    for (from, row) in reach.iter_mut().enumerate() {
+        graph.out(from as u32).for_each(|(to, _)| row[to as usize] = true);
     }
     for through in 0..nodes {
-        for from in (0..nodes).filter(|from| reach[*from][through]).collect::<Vec<_>>() {
-            for to in 0..nodes {
-                reach[from][to] |= reach[through][to];
-            }
+        let onward = reach[through].clone();
+        for row in reach.iter_mut().filter(|row| row[through]) {
+            row.iter_mut().zip(&onward).for_each(|(to, further)| *to |= further);
         }
     }
     reach

@@ -1,7 +1,7 @@
 //! Why one transaction depends on another, in words.
 
 use super::versions::{Versions, effective};
-use crate::checker::txn::explain::{Justify, Reason, list_text, lists_read, written};
+use crate::checker::txn::explain::{Justify, Reason, earlier, list_text, lists_read, written};
 use crate::checker::txn::graph::rel;
 use crate::checker::txn::table::{MicroOp, NONE, Table};
 
@@ -91,8 +91,10 @@ impl Reasons<'_> {
             lists_read(self.table, from.0, key).find_map(|list| {
                 let value = self.missing(key, list, to.0)?;
                 let (text, value) = (list_text(self.table, list), self.table.value_text(value));
+                let earlier = earlier(self.table, to.0, from.0);
+                let had = if earlier.is_empty() { "" } else { "had " };
                 let text = format!(
-                    "{} read {text} of key {}, which lacks {value} that {} appended",
+                    "{} read {text} of key {}, which lacks {value} that {} {had}appended{earlier}",
                     from.1,
                     self.table.key_text(key),
                     to.1

@@ -8,7 +8,8 @@ use super::version_order::{Source, VersionCycle, VersionEdge, VersionOrder};
 use super::versions::Registers;
 use super::words::Cast;
 use crate::checker::Anomaly;
-use crate::checker::txn::explain::{Justify, Reason, seconds};
+use crate::checker::moment::seconds;
+use crate::checker::txn::explain::{Justify, Reason};
 use crate::checker::txn::graph::rel;
 use crate::checker::txn::table::{Moment, NONE};
 

@@ -14,6 +14,9 @@ const NAMED: u32 = 1 << 31;
 /// Keys that are numbers below this one are looked up in an array.
 const SMALL: u32 = 1 << 20;
 
+/// Characters of a key or a value that are told.
+const TOLD: usize = 48;
+
 /// Gives every value a number. Small ones stand for themselves, so that most need no look-up at all.
 #[derive(Debug, Default)]
 pub struct Interner {
@@ -52,18 +55,27 @@ impl Interner {
         })
     }
 
-    /// As people write it: text without its quotes.
+    /// As people write it: text without its quotes, of a long one the beginning and the end.
     pub fn text(&self, number: u32) -> Cow<'_, str> {
         if number < NAMED {
             return Cow::Owned(number.to_string());
         }
         let named = self.named.get_index((number & !NAMED) as usize);
-        let text = named.map_or("?", |text| text.trim_matches('"'));
-        Cow::Borrowed(text)
+        shortened(named.map_or("?", |text| text.trim_matches('"')))
     }
 
     pub fn bytes(&self) -> usize {
         self.named.iter().map(|text| text.len() + 40).sum()
+    }
+}
+
+fn shortened(text: &str) -> Cow<'_, str> {
+    let is_long = text.len() > TOLD && text.chars().nth(TOLD).is_some();
+    let beginning = text.char_indices().nth(TOLD / 3).map_or(text.len(), |(place, _)| place);
+    let end = text.char_indices().rev().nth(TOLD / 3 * 2 - 1).map_or(0, |(place, _)| place);
+    match is_long {
+        true => Cow::Owned(format!("{}...{}", &text[..beginning], &text[end..])),
+        false => Cow::Borrowed(text),
     }
 }
 

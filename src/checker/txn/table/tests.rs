@@ -93,3 +93,19 @@ fn what_is_no_transaction_is_refused_with_its_index() {
         );
     }
 }
+
+#[test]
+fn of_a_long_text_the_beginning_and_the_end_are_told() {
+    let long = format!("begin{}\u{e9}nd", "x".repeat(1_000_000));
+    let table = table(
+        Shape::Lists,
+        &[&format!(
+            r#"{{"type":"ok","process":0,"f":"txn","value":[["append","{long}",{:?}]]}}"#,
+            "y".repeat(48)
+        )],
+    );
+    let (key, end) = (table.key_text(0).into_owned(), "x".repeat(29) + "\u{e9}nd");
+    assert_eq!(key, format!("beginxxxxxxxxxxx...{end}"));
+    let MicroOp::Write { value, .. } = table.micro_ops(0)[0] else { panic!("an append") };
+    assert_eq!(table.value_text(value), "y".repeat(48));
+}

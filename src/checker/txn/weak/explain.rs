@@ -56,23 +56,60 @@ pub(crate) fn explain(committed: &Committed, cycle: &Cycle, level: Level) -> Ano
     }
     let names: Vec<String> =
         cycle.steps.iter().take(TOLD).map(|step| name(committed, step.from(), &mut cast)).collect();
-    let called = names.iter().zip(&cycle.steps).map(|(name, step)| called(committed, name, step));
-    let summary = format!(
-        "no order of commits is {}: {} would each have to come before the next, and the last before \
-         the first",
-        level.name(),
-        called.collect::<Vec<_>>().join(", ")
-    );
+    let summary = match overlooked(cycle) {
+        Some(inferred) => missed_summary(committed, inferred, level, &mut cast),
+        None => circle_summary(committed, cycle, &names, level),
+    };
     let drawn = drawn(committed, cycle, &names, &reasons, &mut cast);
     Anomaly { cycle: drawn.map(Box::new), ..cast.anomaly(kind(committed, cycle), summary, reasons) }
 }
 
+fn circle_summary(committed: &Committed, cycle: &Cycle, names: &[String], level: Level) -> String {
+    let steps = names.iter().zip(&cycle.steps);
+    let members = steps.map(|(name, step)| called(committed, name, step.from()));
+    format!(
+        "no order of commits is {}: {} would each have to come before the next, and the last before \
+         the first",
+        level.name(),
+        members.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// Where somebody read the initial state who must have seen what replaced it.
+fn missed_summary(
+    committed: &Committed,
+    inferred: &Inferred,
+    level: Level,
+    cast: &mut Cast,
+) -> String {
+    let [reader, writer] = [inferred.reader, inferred.from].map(|node| {
+        let name = name(committed, node, cast);
+        called(committed, &name, node)
+    });
+    let reads = committed.reads(inferred.reader).iter();
+    let mut first = reads.filter(|read| read.key == inferred.key && read.writer == INITIAL);
+    let read = first.next().map_or(String::new(), |read| committed.registers.told(read.version));
+    format!(
+        "no order of commits is {}: {reader} read {read}, as it was at first, though {writer}, which it \
+         must have seen, had written there",
+        level.name()
+    )
+}
+
+/// The step by which a cycle goes through the initial state, if one does.
+fn overlooked(cycle: &Cycle) -> Option<&Inferred> {
+    cycle.steps.iter().find_map(|step| match step {
+        Step::Inferred(inferred) if inferred.to == INITIAL => Some(inferred),
+        _ => None,
+    })
+}
+
 /// `T1 (process 3)`.
-fn called(committed: &Committed, name: &str, step: &Step) -> String {
-    if step.from() == INITIAL {
+fn called(committed: &Committed, name: &str, node: u32) -> String {
+    if node == INITIAL {
         return name.to_owned();
     }
-    let txn = committed.txns[step.from() as usize];
+    let txn = committed.txns[node as usize];
     format!("{name} (process {})", committed.registers.table.txn(txn).process)
 }
 

@@ -20,15 +20,13 @@ pub enum Model {
     Kind(&'static ModelKind),
     /// Whatever its operations may be; all that matters is that judging it ends.
     Any,
-    Unknown(UnknownModel),
 }
 
 impl Model {
-    pub fn of(name: &str) -> Model {
-        match ModelKind::by_name(name) {
-            _ if name == "any" => Model::Any,
-            Ok(kind) => Model::Kind(kind),
-            Err(unknown) => Model::Unknown(unknown),
+    pub fn of(name: &str) -> Result<Model, UnknownModel> {
+        match name {
+            "any" => Ok(Model::Any),
+            name => ModelKind::by_name(name).map(Model::Kind),
         }
     }
 
@@ -36,7 +34,6 @@ impl Model {
         match self {
             Model::Kind(kind) => kind.name,
             Model::Any => "any",
-            Model::Unknown(unknown) => &unknown.name,
         }
     }
 }

@@ -4,8 +4,9 @@
 use serde_json::{Map, Value as Json};
 
 use super::entry::{Entry, Model, Stated};
+use super::meaning;
 use crate::catalog::nearest;
-use crate::checker::{ModelOptions, Verdict};
+use crate::checker::{MODELS, ModelOptions, UnknownModel, Verdict};
 
 const ENTRY_FIELDS: [&str; 6] = ["path", "raw", "model", "family", "options", "checks"];
 
@@ -61,13 +62,21 @@ impl<'a> Reader<'a> {
         let text = |field| self.text(self.map, field, field);
         let required = |field| text(field)?.ok_or_else(|| self.wrong(field, "text", None));
         let name = required("model")?;
-        Ok(Entry {
+        let entry = Entry {
             path: required("path")?,
             raw: text("raw")?,
             family: text("family")?.unwrap_or_else(|| name.clone()),
-            model: Model::of(&name),
+            model: Model::of(&name).map_err(|error| self.unknown_model(&error))?,
             checks: self.checks()?,
-        })
+        };
+        meaning::check(&entry, &self.place)?;
+        Ok(entry)
+    }
+
+    fn unknown_model(&self, unknown: &UnknownModel) -> String {
+        let near = nearest(&unknown.name, MODELS.iter().map(|model| model.name));
+        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        format!("{}: field `model`: {unknown}, any{near}", self.place)
     }
 
     /// Any other field with text is a remark, unless it looks like a known one with a slip.
@@ -78,7 +87,9 @@ impl<'a> Reader<'a> {
             }
             let is_known = ENTRY_FIELDS.contains(&field.as_str());
             let near = nearest(field, ENTRY_FIELDS);
-            if !is_known && (near.is_some() || !value.is_string()) {
+            let is_of_a_check =
+                CHECK_FIELDS.contains(&field.as_str()) || EXCLUDES.contains(&field.as_str());
+            if !is_known && (near.is_some() || is_of_a_check || !value.is_string()) {
                 return Err(self.unknown(field, near, &ENTRY_FIELDS));
             }
         }

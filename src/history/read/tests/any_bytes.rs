@@ -40,6 +40,8 @@ pub fn read_in_all_ways(bytes: &[u8], piece: usize) {
     assert_eq!(read(Pieces(bytes, piece.max(1)), options).1, summary);
     let (tolerated, kept) = read(bytes, ReadOptions { tolerate_tail: true, ..options });
     assert_eq!(tolerated, events, "what comes before an error is the same");
+    let independent = ReadOptions { keys: Keys::Independent, ..options };
+    assert_eq!(read(bytes, independent).0.len(), events.len(), "keys are in values or not");
     match summary {
         Ok(summary) => {
             assert_eq!(summary.events, events.len() as u64);

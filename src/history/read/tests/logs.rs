@@ -38,6 +38,7 @@ fn every_form_of_jepsens_logs_is_read() {
             "2018-02-04 22:14:06,936{GMT}\tINFO\t[jepsen nemesis] jepsen.util: ",
         ),
         ("2026-05-09T12:00:01.0Z INFO [a] jepsen worker 4 - jepsen.util ", "control-1  | "),
+        ("<14>Feb  4 n1 jepsen: ", "<14>Feb  4 n1 jepsen: "),
         ("[jepsen worker 4] jepsen.util: ", "[jepsen nemesis] jepsen.util: "),
         ("\u{1b}[32mINFO \u{1b}[0m [jepsen worker 4] jepsen.util: ", "[jepsen nemesis] x: "),
     ] {

@@ -163,7 +163,17 @@ fn damaged_histories_do_no_harm() {
 #[test]
 fn noise_does_no_harm() {
     let mut rng = Rng::from_seed(13);
-    let begins: [&[u8]; 7] = [b"", b"{\"", b"{:", b"[{", b"0 :ok :read ", b"w 1 ", b"w(1,"];
+    let begins: [&[u8]; 9] = [
+        b"",
+        b"{\"",
+        b"{:",
+        b"[{",
+        b"0 :ok :read ",
+        b"INFO x - a\t:fail\t:read\t1\t",
+        b"#a.b",
+        b"w 1 ",
+        b"w(1,",
+    ];
     for _ in 0..times(3000) {
         let mut bytes = rng.pick(&begins).expect("some").to_vec();
         let alphabets: [&[u8]; 3] = [b"{}[]\":,0 1a\n", b"{}[]():#_^\\\"; \nn0", b"wr0123(),-= \n"];

@@ -29,6 +29,24 @@ const LOG: &str = "INFO  jepsen.core - starting\nINFO  jepsen.util - 0\t:invoke\
                    WARN  jepsen.util - 12 things\n2026-05-09 12:33:21,155{GMT}\tINFO\t[jepsen worker 0] \
                    jepsen.util: 0   :ok   :read   {:a 1}\n";
 
+const CONSOLE: &str = "INFO [2018-02-04 22:13:53,377] main - jepsen.core begins, 2 ok\n\
+                       INFO [2018-02-04 22:13:53,377] jepsen worker 4 - jepsen.util 4\t:invoke\t:add\t2\n\
+                       INFO [2018-02-04 22:13:54,006] jepsen nemesis - jepsen.util :nemesis :info :stop nil\n\
+                       INFO [2018-02-04 22:13:54,377] jepsen worker 4 - jepsen.util 4\t:info\t:add\t2\tno (or\n\
+                       \tat a.b (c.clj:7)\n...\n";
+
+const NAMED: &str = ":w1\t:invoke\t:read\tnil\n10.0.0.1:80\t:info\t:read\t[1 #{2}]\tlate (or\n(not))\n\n\
+                     nemesis\t:info\t:stop\tnil\t:hint 7\nx :ok :read \"a\"\n";
+
+const TAGGED: &str = "#jepsen.history.DenseHistory [#jepsen.history.Op{:type :invoke, :process 1, :f :cas, \
+                      :value [\"k\" [1 {:a 2}] 3]} {:event :phase} {:type :ok, :process 1, :f :cas}]";
+
+const MARKED: &str = r#"{"type":"meta","seed":7}
+{"type":"invoke","process":"a","f":"cas","value":["k",1,[2,{"a":[]}]]}
+{"type":"info","event":"phase","time":3}
+{"type":"ok","process":"a","f":"cas","value":["k",1,2]}
+"#;
+
 const SESSIONS: &str = "w 0 0\nw 1 0\n=====\nr 0 0\n-----\nw 0 1\n\nr 1 0\n=====\nr 0 1\n";
 
 const PLUME: &str = "w(1,0,0,0)\nr(1,0,1,1)\nr(2,0,1,1)\nw(2,5,2,2)\nw(2,9,3,-1)\nw(1,7,1,3)\n";
@@ -45,6 +63,10 @@ pub fn samples() -> Vec<(Format, Vec<u8>)> {
         (Format::Edn, EDN.trim_start_matches("; a comment\n[").trim_end().trim_end_matches(']')),
         (Format::Text, TEXT),
         (Format::Text, LOG),
+        (Format::Text, CONSOLE),
+        (Format::Text, NAMED),
+        (Format::Edn, TAGGED),
+        (Format::JsonLines, MARKED),
         (Format::Sessions, SESSIONS),
         (Format::Plume, PLUME),
     ]

@@ -77,7 +77,7 @@ fn other_names_for_the_operations_may_be_given() {
     assert_eq!(judge_with(&SET, &options, text).verdict, Verdict::Invalid);
     let ops = vec!["insert".to_owned()];
     let refused = (SET.checkers)(&ModelOptions { ops, ..options }).err();
-    let expected = "ops: expected the names for add, read of set, found 1";
+    let expected = "ops: expected 2 names, for add,read of set in this order, found 1";
     assert_eq!(refused.as_deref(), Some(expected));
 }
 

@@ -341,3 +341,10 @@ fn who_read_all_there_is_overlooked_every_append_that_nobody_saw() {
         }
     }
 }
+
+#[test]
+fn two_reads_of_a_transaction_that_part_contradict_each_other() {
+    let text = "0 ok ax1\n 1 ok ax2\n 2 ok ax3\n 3 ok rx12 rx13";
+    let finding = judge(&spelled::history(text), &asking(&["serializable"], &[]));
+    assert!(kinds(&finding).contains(&"internal"), "{:?}", kinds(&finding));
+}

@@ -33,11 +33,11 @@ fn a_stale_read() {
         "0 pair ax1\n 1 pair ax2\n 2 pair rx1\n 3 pair rx12",
         expect![[r#"
         invalid: 4 transactions, 4 of them ok, on 1 key: not strict-serializable: 1 G-single-item-realtime
-        G-single-item-realtime [2, 4]: process 1 (0.002 s) completed at 0.003 s, before process 2 (0.004 s) was invoked at 0.004 s, but process 2 (0.004 s) read [1] of key x, which lacks 2 that process 1 (0.002 s) appended
+        G-single-item-realtime [2, 4]: process 1 (0.002 s) completed at 0.003 s, before process 2 (0.004 s) was invoked at 0.004 s, but process 2 (0.004 s) read [1] of key x, which lacks 2 that process 1 (0.002 s) had appended and completed 1 ms earlier
           T1 = process 1's {append x 2}, invoked at 0.002 s (index 2), ok at 0.003 s (index 3)
           T2 = process 2's {r x [1]}, invoked at 0.004 s (index 4), ok at 0.005 s (index 5)
           T1 before T2: T1 completed at 0.003 s, before T2 was invoked at 0.004 s
-          but T2 before T1: T2 read [1] of key x, which lacks 2 that T1 appended: a contradiction
+          but T2 before T1: T2 read [1] of key x, which lacks 2 that T1 had appended and completed 1 ms earlier: a contradiction
     "#]],
     );
 }
@@ -75,16 +75,16 @@ fn anomalies_of_single_reads() {
         incompatible-order [5]: reads of key x disagree at position 0: one begins [3], the longest begins [1 2]; the reader: process 3's {r x [3]}, invoked at 0.005 s (index 5), ok at 0.006 s (index 6)
         incompatible-order [7]: reads of key x disagree at position 2: one begins [1 2 2], the longest begins [1 2 3 9]; the reader: process 4's {r x [1 2 2]}, invoked at 0.007 s (index 7), ok at 0.008 s (index 8)
         dirty-update [0, 1]: a committed transaction appended to key x after one that had failed: process 1's {append x 2, append x 3}, invoked at 0.001 s (index 1), ok at 0.002 s (index 2); the one that failed: process 0's {append x 1}, failed at index 0
-        G-single-item [1, 3]: process 2 (0.003 s) read [1 2] of key x, which ends with 2 that process 1 (0.001 s) had appended, but process 2 (0.003 s) read [1 2] of key x, which lacks 3 that process 1 (0.001 s) appended
+        G-single-item [1, 3]: process 2 (0.003 s) read [1 2] of key x, which ends with 2 that process 1 (0.001 s) had appended, but process 2 (0.003 s) read [1 2] of key x, which lacks 3 that process 1 (0.001 s) had appended and completed 1 ms earlier
           T1 = process 1's {append x 2, append x 3}, invoked at 0.001 s (index 1), ok at 0.002 s (index 2)
           T2 = process 2's {r x [1 2]}, invoked at 0.003 s (index 3), ok at 0.004 s (index 4)
           T1 before T2: T2 read [1 2] of key x, which ends with 2 that T1 had appended
-          but T2 before T1: T2 read [1 2] of key x, which lacks 3 that T1 appended: a contradiction
-        G-single-item [1, 7]: process 4 (0.007 s) read [1 2 2] of key x, which ends with 2 that process 1 (0.001 s) had appended, but process 4 (0.007 s) read [1 2 2] of key x, which lacks 3 that process 1 (0.001 s) appended
+          but T2 before T1: T2 read [1 2] of key x, which lacks 3 that T1 had appended and completed 1 ms earlier: a contradiction
+        G-single-item [1, 7]: process 4 (0.007 s) read [1 2 2] of key x, which ends with 2 that process 1 (0.001 s) had appended, but process 4 (0.007 s) read [1 2 2] of key x, which lacks 3 that process 1 (0.001 s) had appended and completed 5 ms earlier
           T1 = process 1's {append x 2, append x 3}, invoked at 0.001 s (index 1), ok at 0.002 s (index 2)
           T2 = process 4's {r x [1 2 2]}, invoked at 0.007 s (index 7), ok at 0.008 s (index 8)
           T1 before T2: T2 read [1 2 2] of key x, which ends with 2 that T1 had appended
-          but T2 before T1: T2 read [1 2 2] of key x, which lacks 3 that T1 appended: a contradiction
+          but T2 before T1: T2 read [1 2 2] of key x, which lacks 3 that T1 had appended and completed 5 ms earlier: a contradiction
     "#]],
     );
 }
@@ -100,16 +100,16 @@ fn transactions_that_contradict_themselves() {
         lost-update [4, 6]: 2 committed transactions read [] of key z and then appended to it
           process 2's {r z [], append z 1}, invoked at 0.004 s (index 4), ok at 0.005 s (index 5)
           process 3's {r z [], append z 2}, invoked at 0.006 s (index 6), ok at 0.007 s (index 7)
-        G2-item [4, 6]: process 2 (0.004 s) read [] of key z, which lacks 2 that process 3 (0.006 s) appended, but process 3 (0.006 s) read [] of key z, which lacks 1 that process 2 (0.004 s) appended
+        G2-item [4, 6]: process 2 (0.004 s) read [] of key z, which lacks 2 that process 3 (0.006 s) appended, but process 3 (0.006 s) read [] of key z, which lacks 1 that process 2 (0.004 s) had appended and completed 1 ms earlier
           T1 = process 2's {r z [], append z 1}, invoked at 0.004 s (index 4), ok at 0.005 s (index 5)
           T2 = process 3's {r z [], append z 2}, invoked at 0.006 s (index 6), ok at 0.007 s (index 7)
           T1 before T2: T1 read [] of key z, which lacks 2 that T2 appended
-          but T2 before T1: T2 read [] of key z, which lacks 1 that T1 appended: a contradiction
-        G-single-item-realtime [4, 6]: process 2 (0.004 s) completed at 0.005 s, before process 3 (0.006 s) was invoked at 0.006 s, but process 3 (0.006 s) read [] of key z, which lacks 1 that process 2 (0.004 s) appended
+          but T2 before T1: T2 read [] of key z, which lacks 1 that T1 had appended and completed 1 ms earlier: a contradiction
+        G-single-item-realtime [4, 6]: process 2 (0.004 s) completed at 0.005 s, before process 3 (0.006 s) was invoked at 0.006 s, but process 3 (0.006 s) read [] of key z, which lacks 1 that process 2 (0.004 s) had appended and completed 1 ms earlier
           T1 = process 2's {r z [], append z 1}, invoked at 0.004 s (index 4), ok at 0.005 s (index 5)
           T2 = process 3's {r z [], append z 2}, invoked at 0.006 s (index 6), ok at 0.007 s (index 7)
           T1 before T2: T1 completed at 0.005 s, before T2 was invoked at 0.006 s
-          but T2 before T1: T2 read [] of key z, which lacks 1 that T1 appended: a contradiction
+          but T2 before T1: T2 read [] of key z, which lacks 1 that T1 had appended and completed 1 ms earlier: a contradiction
     "#]],
     );
 }

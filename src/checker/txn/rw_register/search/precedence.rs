@@ -196,3 +196,76 @@ impl Successors for Precedence {
         Some(self.targets[edge as usize])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+
+    /// By pair of nodes the least edges from the one to the other; 99 where there is no way.
+    fn distances(nodes: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
+        let mut distances = vec![vec![99; nodes]; nodes];
+        for edge in edges {
+            distances[edge.from as usize][edge.to as usize] = 1;
+        }
+        for through in 0..nodes {
+            for from in 0..nodes {
+                for to in 0..nodes {
+                    let way = distances[from][through] + distances[through][to];
+                    distances[from][to] = way.min(distances[from][to]);
+                }
+            }
+        }
+        distances
+    }
+
+    fn is_way(way: &[Edge], from: u32, to: u32) -> bool {
+        let ends = (way.first().map(|edge| edge.from), way.last().map(|edge| edge.to));
+        ends == (Some(from), Some(to)) && way.windows(2).all(|two| two[0].to == two[1].from)
+    }
+
+    #[test]
+    fn what_follows_and_what_goes_in_a_circle_is_found() {
+        let mut circles = 0;
+        for seed in 0..300 {
+            let mut rng = Rng::from_seed(seed);
+            // More than fit into a word of bits, now and then.
+            let nodes = *rng.pick(&[5, 9, 9, 9, 66]).expect("a size");
+            let most = if nodes > 64 { 40 } else { nodes };
+            let node = |rng: &mut Rng| rng.below(nodes as u64) as u32;
+            let drawn = (0..rng.below(2 * most as u64)).map(|_| (node(&mut rng), node(&mut rng)));
+            let edges: Vec<Edge> = drawn
+                .filter(|(from, to)| from != to)
+                .map(|(from, to)| Edge { from, to, why: Why::Process })
+                .collect();
+            let distances = distances(nodes, &edges);
+            let shortest = (0..nodes).map(|node| distances[node][node]).min().unwrap_or(99);
+            let mut precedence = Precedence::new(nodes, edges.clone());
+            assert_eq!(precedence.close(), shortest == 99, "seed {seed}");
+            let cycle = precedence.cycle();
+            if shortest < 99 {
+                circles += 1;
+                assert_eq!(cycle.len(), shortest, "seed {seed}: {cycle:?}");
+                assert!(is_way(&cycle, cycle[0].from, cycle[0].from), "seed {seed}: {cycle:?}");
+            } else {
+                assert_eq!(cycle, [], "seed {seed}");
+            }
+            for (from, row) in (0..).zip(&distances) {
+                for (to, distance) in (0..).zip(row) {
+                    let reaches = shortest < 99 || precedence.reaches(from, to) == (*distance < 99);
+                    assert!(reaches, "seed {seed}: {from} to {to}");
+                    if nodes > 64 && from % 8 > 0 {
+                        continue;
+                    }
+                    let way = path(&edges, from, to, |_| true);
+                    assert_eq!(way.is_empty(), *distance == 99, "seed {seed}: {from} to {to}");
+                    if !way.is_empty() {
+                        assert_eq!(way.len(), *distance, "seed {seed}: {way:?}");
+                        assert!(is_way(&way, from, to), "seed {seed}: {way:?}");
+                    }
+                }
+            }
+        }
+        assert!((75..225).contains(&circles), "{circles} of 300 have a circle");
+    }
+}

@@ -10,7 +10,7 @@ fn kinds(text: &str, json: serde_json::Value) -> (&'static str, Vec<String>) {
     (finding.verdict.name(), kinds)
 }
 
-fn check(text: &str, json: serde_json::Value, verdict: &str, expected: &[&str]) {
+pub(super) fn check(text: &str, json: serde_json::Value, verdict: &str, expected: &[&str]) {
     let (found, kinds) = kinds(text, json.clone());
     assert_eq!(
         (found, &kinds[..]),
@@ -224,4 +224,22 @@ fn who_read_what_it_replaced_depends_on_it_by_that() {
     let text = "0 ok wx1 ry1 wy2\n1 ok wy1 rx1 wx2";
     let json = serde_json::json!({"consistency_models": ["serializable"], "wfr_keys": true});
     check(text, json, "invalid", &["G1c"]);
+}
+
+#[test]
+fn a_dirty_update_writes_the_key_that_it_read() {
+    let json = serde_json::json!({"anomalies": ["G1"]});
+    check("0 ok rx1 wx2\n0 fail wx1", json.clone(), "invalid", &["G1a", "dirty-update"]);
+    check("0 ok rx1 wy2\n0 fail wx1", json, "invalid", &["G1a"]);
+}
+
+#[test]
+fn versions_in_a_circle_leave_the_orders_of_other_keys() {
+    let circle = "0 ok rx1 wx2\n1 ok rx2 wx1";
+    let skew = "2 ok ry_ wz1\n3 ok rz_ wy1";
+    let json = serde_json::json!({"consistency_models": ["serializable"], "wfr_keys": true});
+    let (_, kinds) = kinds(&format!("{circle}\n{skew}"), json);
+    for kind in ["cyclic-versions", "G2-item"] {
+        assert!(kinds.iter().any(|found| found == kind), "{kind} is not among {kinds:?}");
+    }
 }

@@ -72,3 +72,27 @@ fn a_value_of_unknown_origin_or_of_several_writers_proves_nothing() {
     let twice = "0 invoke wx1\n0 ok wx1\n1 invoke wx2\n1 ok wx2\n3 invoke wx1\n3 ok wx1\n2 invoke rx_\n2 ok rx1";
     assert_ne!(strict(twice).verdict, Verdict::Invalid);
 }
+
+#[test]
+fn what_is_told_of_long_keys_and_values_is_short() {
+    let (key, value) = ("k".repeat(200_000), "v".repeat(200_000));
+    let text = |kind: &str, process: u32, op: &str, value: &str| {
+        format!(
+            r#"{{"type":"{kind}","process":{process},"f":"txn","value":[["{op}","{key}",{value}]]}}"#
+        )
+    };
+    let (one, two) = (format!(r#""1{value}""#), format!(r#""2{value}""#));
+    let steps = [(0, "w", &one), (1, "w", &two), (2, "r", &one)];
+    let lines = steps.iter().flat_map(|(process, op, value)| {
+        ["invoke", "ok"].map(|kind| text(kind, *process, op, value))
+    });
+    let events = lines
+        .zip(0..)
+        .map(|(line, index)| crate::history::parse_line(&line, index).expect("a line"));
+    let history = History::new(events.collect());
+    for json in [serde_json::json!({}), serde_json::json!({"linearizable_keys": true})] {
+        let finding = find(&history, &options(json));
+        assert_eq!(finding.verdict, Verdict::Invalid);
+        assert!(serde_json::to_string(&finding).expect("JSON").len() < 10_000);
+    }
+}

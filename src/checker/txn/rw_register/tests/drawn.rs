@@ -83,6 +83,11 @@ fn what_was_there_at_first_is_missed_by_who_read_it() {
     );
     let anomaly = &finding.anomalies[0];
     check(anomaly, "by hand");
+    assert_eq!(
+        anomaly.summary,
+        "no order of commits is read-atomic: T2 (process 1) read y = nil, as it was at first, though \
+         T1 (process 0), which it must have seen, had written there"
+    );
     let cycle = anomaly.cycle.as_deref().expect("drawn");
     let told: Vec<_> =
         cycle.edges.iter().map(|edge| (edge.kind.name(), edge.why.as_str())).collect();

@@ -1,7 +1,7 @@
 //! A cycle in the order of commits, for a drawing.
 
 use super::hops::hops;
-use super::{TOLD, name};
+use super::{TOLD, name, overlooked};
 use crate::checker::txn::explain::cycle_txn;
 use crate::checker::txn::rw_register::words::Cast;
 use crate::checker::txn::weak::Cycle;
@@ -20,11 +20,7 @@ pub(super) fn drawn(
 ) -> Option<TxnCycle> {
     let registers = committed.registers;
     let count = cycle.steps.len();
-    let overlooked = cycle.steps.iter().find_map(|step| match step {
-        Step::Inferred(inferred) if inferred.to == INITIAL => Some(inferred),
-        _ => None,
-    });
-    if let Some(inferred) = overlooked {
+    if let Some(inferred) = overlooked(cycle) {
         return missed(committed, inferred, cast);
     }
     if count > TOLD || cycle.steps.iter().any(|step| step.from() == INITIAL) {
@@ -88,7 +84,7 @@ fn missed(committed: &Committed, inferred: &Inferred, cast: &mut Cast) -> Option
         let (key, value) = described(committed, version);
         edges.push(CycleEdge { from, to: from + 1, kind, key, value, why });
     }
-    edges.push(overlooked(committed, inferred, &names));
+    edges.push(closing(committed, inferred, &names));
     let txns = nodes.iter().zip(names);
     let txns = txns.map(|(node, name)| {
         cycle_txn(registers.table, committed.txns[*node as usize], name, &keys)
@@ -97,12 +93,12 @@ fn missed(committed: &Committed, inferred: &Inferred, cast: &mut Cast) -> Option
 }
 
 /// From the last, which read what was there at first, to the first, which wrote the key.
-fn overlooked(committed: &Committed, inferred: &Inferred, names: &[String]) -> CycleEdge {
+fn closing(committed: &Committed, inferred: &Inferred, names: &[String]) -> CycleEdge {
     let registers = committed.registers;
     let accesses = registers.accesses(committed.txns[inferred.from as usize]);
     let is_write = |version: &u32| registers.key(*version) == inferred.key;
-    let written = accesses.iter().filter(|access| access.is_write()).map(|access| access.version());
-    let written = written.filter(is_write).last();
+    let writes = accesses.iter().filter(|access| access.is_write());
+    let written = writes.map(|access| access.version()).rfind(is_write);
     let mut reads = committed.reads(inferred.reader).iter();
     let read = reads.rfind(|read| read.key == inferred.key && read.writer == INITIAL);
     let read = read.map_or(String::new(), |read| registers.told(read.version));
