@@ -52,7 +52,7 @@ impl ModelKind {
             "bank" => BANK,
             "set-full" | "staleness" | "epochs" | "monotonic-inserts" => SET_FULL,
             "progress" => PROGRESS,
-            "kafka" | "monotonic" | "long-fork" | "errors" => NAMED,
+            "kafka" | "monotonic" | "long-fork" | "errors" | "stats" => NAMED,
             _ => JEPSEN,
         }
     }

@@ -72,7 +72,7 @@ const NOBODYS: &str = "{:index 1, :type :invoke :f :read  :value nil}
 fn where_events_have_no_process_a_completion_goes_to_what_it_can_only_be_of() {
     let folder = Folder::new();
     folder.write("nobody.edn", NOBODYS);
-    let said = folder.run("check nobody.edn");
+    let said = folder.run("check nobody.edn --model comments");
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.out.contains("against comments"), "{}", said.out);
     assert!(said.err.contains("its events have no process"), "{}", said.err);

@@ -30,8 +30,11 @@ const RULES: &[(&str, Rule)] = &[
     ("set", |shape| is_set(shape, &["add", "read"])),
     ("set-full", |shape| is_set(shape, &["add", "read"])),
     ("linearizable-set", |shape| is_set(shape, &["add", "read", "remove", "contains"])),
-    ("sequential", |shape| is_set(shape, &["add", "read"]) && shape.answers("add").numbers == 0),
-    ("list", |shape| shape.is_of(&["append", "read"], &[])),
+    ("sequential", |shape| {
+        is_set(shape, &["add", "read"]) && shape.answers("add").numbers == 0
+            || reads_see_several_writes(shape)
+    }),
+    ("list", |shape| shape.is_of(&["append", "read"], &[]) && reads_are_flat(shape)),
     ("counter", |shape| is_counter(shape, &["add", "read"])),
     ("linearizable-counter", |shape| {
         is_counter(shape, &["add", "read", "incr", "inc", "increment", "decr", "dec", "decrement"])
@@ -52,14 +55,14 @@ const RULES: &[(&str, Rule)] = &[
     ("lease-lock", |shape| is_lock(shape, false)),
     ("semaphore", |shape| is_lock(shape, false)),
     ("unique-ids", |shape| shape.is_of(&["generate"], &[])),
-    ("causal", |shape| shape.is_of(&["read-init"], &["read", "write"])),
-    ("dirty-read", |shape| shape.is_of(&["strong-read"], &["write", "read", "refresh"])),
+    ("causal", |shape| shape.is_of(&["read-init"], &["read", "write"]) && reads_are_flat(shape)),
+    ("dirty-read", |shape| {
+        shape.is_of(&["strong-read"], &["write", "read", "refresh"]) && reads_are_flat(shape)
+            || reads_see_several_writes(shape)
+    }),
     ("adya-g2", |shape| shape.is_of(&["insert"], &[])),
     ("bank", |shape| shape.is_of(&["read"], &["transfer"]) && shape.answers("read").are_maps()),
-    ("comments", |shape| {
-        let read = shape.answers("read");
-        shape.is_of(&["read", "write"], &[]) && read.are_lists() && read.nested == 0
-    }),
+    ("comments", reads_see_several_writes),
     ("long-fork", |shape| {
         shape.is_of(&["read", "write"], &[]) && shape.answers("read").are_lists_of_lists()
     }),
@@ -79,7 +82,22 @@ const PUT: &[&str] = &["insert", "push", "add", "offer", "enqueue"];
 fn is_set(shape: &Shape, names: &[&str]) -> bool {
     shape.is_of(&["add"], names)
         && shape.answers("read").lists > 0
+        && reads_are_flat(shape)
         && shape.answers("read").are_lists()
+}
+
+/// Single values were written, and lists read. Jepsen's tests of several systems look so, and promise
+/// different things.
+fn reads_see_several_writes(shape: &Shape) -> bool {
+    shape.is_of(&["read", "write"], &[])
+        && shape.answers("read").are_lists()
+        && reads_are_flat(shape)
+        && shape.answers("write").lists == 0
+}
+
+/// Lists of lists are micro-operations, or rows.
+fn reads_are_flat(shape: &Shape) -> bool {
+    shape.answers("read").nested == 0
 }
 
 fn is_counter(shape: &Shape, names: &[&str]) -> bool {

@@ -22,7 +22,9 @@ fn check(ops: &[(&str, &str, &str)], expected: &[&str]) {
 fn names_and_shapes_tell_the_model() {
     check(&[("ok", "read", "1"), ("ok", "write", "1")], &["register"]);
     check(&[("ok", "read", "null"), ("fail", "cas", "[1,2]")], &["cas-register"]);
-    check(&[("ok", "read", "[1,2]"), ("ok", "write", "1")], &["comments"]);
+    let several = ["sequential", "dirty-read", "comments"];
+    check(&[("ok", "read", "[1,2]"), ("ok", "write", "1")], &several);
+    check(&[("ok", "read", "[1,2]"), ("ok", "write", "[1,2]")], &[]);
     check(&[("ok", "txn", r#"[["append",1,2],["r",1,[2]]]"#)], &["list-append"]);
     check(&[("ok", "txn", r#"[["r",1,[2]]]"#)], &["list-append"]);
     check(&[("ok", "txn", r#"[["w",1,2],["r",1,null]]"#)], &["rw-register"]);
