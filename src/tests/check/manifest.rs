@@ -129,7 +129,7 @@ fn a_broken_manifest_is_refused_with_its_entry_and_field() {
         entry 1 (stale.jsonl): field `checks[0].verdict`: expected valid, invalid, unknown or any, found wrong
         entry 1 (stale.jsonl): unknown field `checks[0].anomalies_includes`, expected one of options, consistency_model, verdict, anomalies_include, anomalies_exclude, violates; did you mean `anomalies_include`?
         entry 1 (stale.jsonl): field `checks[0].violates`: expected a list of names, found serializable
-        entry 1 (stale.jsonl): field `options`: unknown field `inti`, expected one of `init`, `failed_cas_is_evidence`, `nil_read_is_unknown`, `consistency_models`, `anomalies`, `linearizable_keys`, `sequential_keys`, `wfr_keys`, `transaction_order`, `ops`
+        entry 1 (stale.jsonl): field `options`: unknown field `inti`, expected one of `init`, `failed_cas_is_evidence`, `nil_read_is_unknown`, `consistency_models`, `anomalies`, `linearizable_keys`, `sequential_keys`, `wfr_keys`, `transaction_order`, `lease_ms`, `ops`
         entry 1 (stale.jsonl): unknown field `option`, expected one of path, raw, model, family, options, checks; did you mean `options`?
         entry 1 (stale.jsonl): unknown field `origins`, expected one of path, raw, model, family, options, checks
         stormglass: set/manifest.json: not JSON: key must be a string at line 1 column 3
