@@ -1,7 +1,8 @@
 //! Accounts and transfers: every read must sum to the same total. As Jepsen's `bank`.
 //!
 //! Accounts and total are those of the first read, unless `init` gives the accounts with their first
-//! balances. A read is a map of accounts to balances, or a list of the balances.
+//! balances. A read is a map of accounts to balances, or a list of the balances. No balance may be below 0,
+//! unless that is allowed.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +19,11 @@ type Balances = BTreeMap<String, Option<i64>>;
 pub(super) struct Bank {
     expected: Option<Balances>,
     total: i128,
+    may_be_negative: bool,
 }
 
 pub(super) fn checkers(options: &ModelOptions) -> Result<Vec<Box<dyn Checker>>, String> {
-    let mut bank = Bank::default();
+    let mut bank = Bank { may_be_negative: options.negative_balances, ..Bank::default() };
     if !options.initial().is_null() {
         let first = balances(Datum::Json(options.initial()))
             .ok_or("init: expected {account: balance, ...}")?;
@@ -116,7 +118,7 @@ impl Bank {
         let negative = negative.filter(|(_, balance)| *balance < 0);
         let negative: Vec<String> =
             negative.map(|(name, balance)| format!("{balance} on account {name}")).collect();
-        (!negative.is_empty())
+        (!negative.is_empty() && !self.may_be_negative)
             .then(|| ("negative-value", format!("a balance below 0: {}", listed(negative))))
     }
 }

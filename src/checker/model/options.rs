@@ -29,6 +29,8 @@ pub struct ModelOptions {
     pub transaction_order: Option<String>,
     /// Of lease-lock: the shortest time for which a lock is promised unless it is released.
     pub lease_ms: Option<u64>,
+    /// Of bank: accounts may be overdrawn.
+    pub negative_balances: bool,
     /// The names of the model's operations where a history uses others.
     pub ops: Vec<String>,
 }
@@ -52,6 +54,7 @@ impl ModelOptions {
             ("wfr_keys", self.wfr_keys),
             ("transaction_order", self.transaction_order.is_some()),
             ("lease_ms", self.lease_ms.is_some()),
+            ("negative_balances", self.negative_balances),
             ("ops", !self.ops.is_empty()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()

@@ -18,7 +18,7 @@ const RW_REGISTER: &[&str] = &[
     "init",
 ];
 
-const BANK: &[&str] = &["init", "anomalies", "ops"];
+const BANK: &[&str] = &["init", "negative_balances", "anomalies", "ops"];
 
 const SET_FULL: &[&str] = &["consistency_models", "anomalies", "ops"];
 

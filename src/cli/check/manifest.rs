@@ -17,8 +17,9 @@ use super::source::Source;
 use crate::checker::{MODELS, ModelKind};
 use crate::cli::{colours, exit, fail};
 use crate::conclude::Limits;
-use crate::say::{say, say_line};
+use crate::say::{say, say_aside, say_line};
 use entry::{Entry, Model, Stated};
+use format::Manifest;
 use outcome::{Form, Outcome};
 use told::{Layout, Summary};
 
@@ -38,13 +39,17 @@ struct Judged {
 }
 
 pub fn check(path: &Path, wanted: &Wanted, limits: &Limits) -> i32 {
-    let entries = match read(path, wanted.filter) {
-        Ok(entries) => entries,
+    let Manifest { entries, refused } = match read(path, wanted.filter) {
+        Ok(manifest) => manifest,
         Err(error) => return fail(exit::USAGE, format!("{}: {error}", path.display())),
     };
+    for why in &refused {
+        say_aside!("stormglass: {}: {why}; not judged", path.display());
+    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let layout = Layout::of(&entries, colours());
     let mut summary = Summary::default();
+    refused.iter().for_each(|_| summary.add("(refused)", false));
     let mut rows = Vec::new();
     let work = |entry: &Entry| judged(folder, entry, limits);
     pool::in_order(&entries, work, |entry, Judged { outcomes, remarks }| {
@@ -59,7 +64,8 @@ pub fn check(path: &Path, wanted: &Wanted, limits: &Limits) -> i32 {
     let (stated, all) = summary.total();
     if wanted.json {
         let whole = json!({
-            "entries": rows, "families": summary.to_json(), "as_stated": stated, "all": all,
+            "entries": rows, "refused": refused, "families": summary.to_json(), "as_stated": stated,
+            "all": all,
         });
         say_line!("{whole:#}");
     } else {
@@ -68,18 +74,19 @@ pub fn check(path: &Path, wanted: &Wanted, limits: &Limits) -> i32 {
     if stated == all { exit::VALID } else { exit::INVALID }
 }
 
-fn read(path: &Path, filter: &str) -> Result<Vec<Entry>, String> {
+fn read(path: &Path, filter: &str) -> Result<Manifest, String> {
     let text = text(path)
         .map_err(|error| format!("cannot be read: {error}; expected a manifest, check the path"))?;
-    let mut entries = format::parse(&text)?;
+    let mut manifest = format::parse(&text)?;
     let words: Vec<&str> = filter.split_whitespace().collect();
-    entries.retain(|entry| {
-        let told = format!("{} {} {}", entry.path, entry.family, entry.model.name());
-        words.iter().all(|word| told.contains(word))
+    let is_wanted = |told: &str| words.iter().all(|word| told.contains(word));
+    manifest.entries.retain(|entry| {
+        is_wanted(&format!("{} {} {}", entry.path, entry.family, entry.model.name()))
     });
-    match entries.is_empty() {
+    manifest.refused.retain(|why| is_wanted(why));
+    match manifest.entries.is_empty() {
         true => Err(format!("no entry's path, family or model holds `{filter}`")),
-        false => Ok(entries),
+        false => Ok(manifest),
     }
 }
 

@@ -40,6 +40,9 @@ pub struct OptionArguments {
     /// How long a lock of lease-lock is promised at least, unless it is released
     #[arg(long, value_name = "MILLISECONDS")]
     lease_ms: Option<u64>,
+    /// Accounts of bank may be overdrawn
+    #[arg(long)]
+    negative_balances: bool,
     /// The model's operations by the names that this history uses, in the order in which `describe MODEL`
     /// has them: of set, which has add and read, `insert,scan`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -59,6 +62,7 @@ impl OptionArguments {
             wfr_keys: self.wfr_keys,
             transaction_order: self.transaction_order.clone(),
             lease_ms: self.lease_ms,
+            negative_balances: self.negative_balances,
             ops: trimmed(&self.ops),
         }
     }

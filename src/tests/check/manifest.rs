@@ -129,7 +129,7 @@ fn a_broken_manifest_is_refused_with_its_entry_and_field() {
         entry 1 (stale.jsonl): field `checks[0].verdict`: expected valid, invalid, unknown or any, found wrong
         entry 1 (stale.jsonl): unknown field `checks[0].anomalies_includes`, expected one of options, consistency_model, verdict, anomalies_include, anomalies_exclude, violates; did you mean `anomalies_include`?
         entry 1 (stale.jsonl): field `checks[0].violates`: expected a list of names, found serializable
-        entry 1 (stale.jsonl): field `options`: unknown field `inti`, expected one of `init`, `failed_cas_is_evidence`, `nil_read_is_unknown`, `consistency_models`, `anomalies`, `linearizable_keys`, `sequential_keys`, `wfr_keys`, `transaction_order`, `lease_ms`, `ops`
+        entry 1 (stale.jsonl): field `options`: unknown field `inti`, expected one of `init`, `failed_cas_is_evidence`, `nil_read_is_unknown`, `consistency_models`, `anomalies`, `linearizable_keys`, `sequential_keys`, `wfr_keys`, `transaction_order`, `lease_ms`, `negative_balances`, `ops`
         entry 1 (stale.jsonl): unknown field `option`, expected one of path, raw, model, family, options, checks; did you mean `options`?
         entry 1 (stale.jsonl): unknown field `origins`, expected one of path, raw, model, family, options, checks
         stormglass: set/manifest.json: not JSON: key must be a string at line 1 column 3
@@ -196,6 +196,21 @@ fn a_manifest_whose_names_mean_nothing_is_refused_before_anything_is_judged() {
     assert_eq!(run(&folder, elles, "").code, Some(0));
     let nothing = run(&folder, with("options", json!({"wfr_keys": false, "ops": []})), "");
     assert_eq!(nothing.code, Some(0), "{nothing:?}");
+}
+
+#[test]
+fn one_bad_entry_keeps_nobody_from_judging_the_others() {
+    let folder = folder();
+    let good = entry(json!([{"verdict": "invalid"}]));
+    let bad = entry(json!([{"verdict": "invalid", "anomalies_exclude": ["stale-raed"]}]));
+    let said = run(&folder, json!([bad, good]), "");
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.out.contains("stale.jsonl  register  invalid"), "{}", said.out);
+    let refused = said.out.lines().find(|line| line.starts_with("(refused)")).expect("a line");
+    assert!(refused.contains("0 of 1 as stated"), "{}", said.out);
+    assert!(said.err.contains("entry 1 (stale.jsonl)"), "{}", said.err);
+    assert!(said.err.contains("no anomaly is named `stale-raed`"), "{}", said.err);
+    assert!(said.err.ends_with("; not judged\n"), "{}", said.err);
 }
 
 #[test]

@@ -26,8 +26,17 @@ const CHECK_FIELDS: [&str; 6] = [
 const EXCLUDES: [&str; 4] =
     ["anomalies_exclude", "anomalies_excluded", "anomalies_must_not", "anomalies_not"];
 
-/// The entries, in order; an error names the entry and the field.
-pub fn parse(text: &str) -> Result<Vec<Entry>, String> {
+/// A manifest as far as it can be read.
+#[derive(Debug)]
+pub struct Manifest {
+    /// In order; at least one.
+    pub entries: Vec<Entry>,
+    /// Why others are none, with their numbers and fields.
+    pub refused: Vec<String>,
+}
+
+/// One bad entry keeps nobody from judging the others; if all are bad, the first one's error is told.
+pub fn parse(text: &str) -> Result<Manifest, String> {
     let json: Json = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     let Json::Array(entries) = json else {
         return Err(format!("expected a list of entries, found {}", kind_of(&json)));
@@ -35,8 +44,17 @@ pub fn parse(text: &str) -> Result<Vec<Entry>, String> {
     if entries.is_empty() {
         return Err("expected entries, found an empty list".to_owned());
     }
-    let numbered = entries.iter().zip(1..);
-    numbered.map(|(json, number)| Reader::new(json, number)?.entry()).collect()
+    let (mut read, mut refused) = (Vec::new(), Vec::new());
+    for (json, number) in entries.iter().zip(1..) {
+        match Reader::new(json, number).and_then(|reader| reader.entry()) {
+            Ok(entry) => read.push(entry),
+            Err(why) => refused.push(why),
+        }
+    }
+    match (read.is_empty(), refused.first()) {
+        (true, Some(why)) => Err(why.clone()),
+        _ => Ok(Manifest { entries: read, refused }),
+    }
 }
 
 /// One entry while it is read.

@@ -290,9 +290,11 @@ fn the_accounts_of_a_bank_may_be_given_and_debts_allowed() {
     let finding = judge_with(&BANK, &options, FIRST);
     assert_eq!(finding.verdict, Verdict::Invalid, "{}", finding.why);
     let debt = format!("{FIRST}\n2 0 ok read {{\"0\":11,\"1\":-1}}");
-    let anomalies = vec!["wrong-total".to_owned()];
-    let options = ModelOptions { anomalies, ..ModelOptions::default() };
+    assert_eq!(judge_with(&BANK, &ModelOptions::default(), &debt).verdict, Verdict::Invalid);
+    let options = ModelOptions { negative_balances: true, ..ModelOptions::default() };
     assert_eq!(judge_with(&BANK, &options, &debt).verdict, Verdict::Valid);
+    let wrong = format!("{debt}\n3 0 ok read {{\"0\":11,\"1\":-2}}");
+    assert_eq!(judge_with(&BANK, &options, &wrong).verdict, Verdict::Invalid);
     let init = serde_json::json!("much");
     let refused =
         (BANK.checkers)(&ModelOptions { init: Some(init), ..ModelOptions::default() }).err();
