@@ -3,6 +3,7 @@
 mod lines;
 mod pass;
 mod reading;
+mod since;
 mod untimed;
 
 use std::ops::ControlFlow;

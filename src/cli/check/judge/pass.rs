@@ -3,6 +3,7 @@
 use super::Judged;
 use super::lines::Indices;
 use super::reading::{Again, Reading};
+use super::since::Since;
 use crate::checker::{Budget, Budgets, Checker, Finding, Intake, Owners};
 use crate::conclude::Limits;
 use crate::history::{Datum, History};
@@ -21,6 +22,7 @@ pub struct Pass<'a> {
     /// Where events do not say whose they are.
     owners: Option<Owners>,
     indices: Indices,
+    since: Since,
     nemesis: Vec<Event>,
     events: u64,
     asked: u64,
@@ -43,6 +45,7 @@ impl<'a> Pass<'a> {
             reading,
             owners: (!has_processes && reading != Reading::CompletionsAlone).then(Owners::default),
             indices: Indices::default(),
+            since: Since::default(),
             nemesis: Vec::new(),
             events: 0,
             asked: 0,
@@ -54,10 +57,10 @@ impl<'a> Pass<'a> {
     pub fn take(&mut self, head: &Event, value: Datum) {
         self.events += 1;
         let line = self.events;
-        self.end = self.end.max(head.time);
         self.indices.observe(head.index, line);
         let Some(read) = self.reading.of(head, line) else { return };
-        let head = &*read;
+        let head = &*self.since.of(read);
+        self.end = self.end.max(head.time);
         if matches!(head.process, Process::Client(_)) {
             self.asked += 1;
             self.answered |= head.kind == Kind::Ok;
@@ -100,8 +103,10 @@ impl<'a> Pass<'a> {
             Budgets { start: &start, memory: limits.memory_bytes, explained: Budget::EXPLAINED };
         let mut findings = self.intake.finish(&history, &budgets).findings;
         name_faults(&mut findings, &self.nemesis, self.end);
+        let remarks: Vec<String> =
+            self.since.remark().into_iter().chain(remark(&findings, matched)).collect();
         let judged = Judged {
-            remark: remark(&findings, matched),
+            remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
             findings,
             models: Vec::new(),
             history,
