@@ -24,21 +24,26 @@ fn first_wrong(history: &History, model: &RegisterModel) -> Option<usize> {
     })
 }
 
+/// A few operations on values that are all different, of which one of these shares are compare-and-sets.
+fn small(rng: &mut Rng, cas: &[u64]) -> Plan {
+    Plan {
+        operations: rng.between(2, 9) as usize,
+        clients: rng.between(2, 4) as usize,
+        domain: 0,
+        cas: *rng.pick(cas).expect("a share"),
+        info: *rng.pick(&[0, 10, 40]).expect("a share"),
+        lies: *rng.pick(&[0, 30, 60]).expect("a share"),
+        initial_is_zero: rng.chance(0.5),
+    }
+}
+
 #[test]
 fn it_reports_at_the_event_that_leaves_no_order_and_never_else() {
     let rng = Rng::from_seed(21);
     let (mut wrong, mut right) = (0, 0);
     for round in 0..rounds(10_000) {
         let mut rng = rng.fork(&round.to_string());
-        let plan = Plan {
-            operations: rng.between(2, 9) as usize,
-            clients: rng.between(2, 4) as usize,
-            domain: 0,
-            cas: 0,
-            info: *rng.pick(&[0, 10, 40]).expect("a share"),
-            lies: *rng.pick(&[0, 30, 60]).expect("a share"),
-            initial_is_zero: rng.chance(0.5),
-        };
+        let plan = small(&mut rng, &[0]);
         let initial = if plan.initial_is_zero { Value::Int(0) } else { Value::Nil };
         let model = RegisterModel { initial, ..RegisterModel::REGISTER };
         let history = Simulation::run(plan, rng.fork("run"));
@@ -60,15 +65,7 @@ fn a_compare_and_set_is_a_read_and_a_write_and_what_is_right_is_never_reported()
     let (mut at_once, mut later) = (0, 0);
     for round in 0..rounds(10_000) {
         let mut rng = rng.fork(&round.to_string());
-        let plan = Plan {
-            operations: rng.between(2, 9) as usize,
-            clients: rng.between(2, 4) as usize,
-            domain: 0,
-            cas: *rng.pick(&[20, 60]).expect("a share"),
-            info: *rng.pick(&[0, 10, 40]).expect("a share"),
-            lies: *rng.pick(&[0, 30, 60]).expect("a share"),
-            initial_is_zero: rng.chance(0.5),
-        };
+        let plan = small(&mut rng, &[20, 60]);
         let initial = if plan.initial_is_zero { Value::Int(0) } else { Value::Nil };
         let model = RegisterModel { initial, ..RegisterModel::CAS_REGISTER };
         let history = Simulation::run(plan, rng.fork("run"));
