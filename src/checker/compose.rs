@@ -129,10 +129,10 @@ fn finished(
         let exhausted = (budgets.start)();
         checker.finish(history, &budgets.of_one(&*exhausted))
     };
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    if checkers.len() < 2 || cores < 2 {
+    if checkers.len() < 2 {
         return checkers.iter_mut().map(ask).collect();
     }
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let findings: Vec<Mutex<Option<Finding>>> = checkers.iter().map(|_| Mutex::default()).collect();
     let threads = cores.min(checkers.len());
     let jobs = Mutex::new(checkers.iter_mut().zip(&findings));

@@ -11,8 +11,7 @@ pub fn run<T: Send>(
     parallel: bool,
     work: impl Fn(usize) -> T + Sync,
 ) -> Vec<(usize, T)> {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let workers = if parallel { cores.min(WORKERS).min(order.len()) } else { 1 };
+    let workers = if parallel { cores().min(WORKERS).min(order.len()) } else { 1 };
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
@@ -31,6 +30,11 @@ pub fn run<T: Send>(
     };
     results.sort_by_key(|(job, _)| *job);
     results
+}
+
+/// Asking takes longer than judging a small history.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
 fn joined<T>(thread: std::thread::ScopedJoinHandle<T>) -> T {

@@ -121,17 +121,18 @@ fn guessed(name: &str, shape: &Shape) -> Result<Chosen, String> {
     let names = |models: &[&ModelKind]| {
         models.iter().map(|model| model.name).collect::<Vec<_>>().join(", ")
     };
-    match guess.candidates.as_slice() {
-        [_] => Ok(Chosen { models: guess.candidates, guessed: Some(why) }),
-        [] if !guess.wider.is_empty() => {
+    match (guess.candidates.as_slice(), guess.wider.as_slice()) {
+        ([_], _) => Ok(Chosen { models: guess.candidates, guessed: Some(why) }),
+        ([], [_]) => Ok(Chosen { models: guess.wider, guessed: Some(format!("{why} alone")) }),
+        ([], [_, _, ..]) => {
             let wider = names(&guess.wider);
             Err(format!("{name}: {why} alone, as several models have; say --model, one of {wider}"))
         }
-        [] => {
+        ([], []) => {
             let all = names(&MODELS.iter().collect::<Vec<_>>());
             Err(format!("{name}: {why}, which no model has; say --model, one of {all}"))
         }
-        several => {
+        (several, _) => {
             let several = names(several);
             Err(format!("{name}: {why}, as several models have; say --model, one of {several}"))
         }

@@ -95,10 +95,14 @@ fn unexpected(word: &str, answer: &str) -> io::Error {
     ))
 }
 
-/// Lines like ` /10.0.0.1:40404[1](queued=0,…,sid=0x100000f0a2b0000,…)`; others have no session.
+/// Lines like ` /10.0.0.1:40404[1](queued=0,…,sid=0x100000f0a2b0000,…)`; others have no session. A connection
+/// that is just being closed has no address any more, ` null[0](…)`, and is nobody's.
 fn parse_connections(answer: &str) -> Option<Vec<i64>> {
     let mut ids = Vec::new();
     for line in answer.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if line.starts_with("null[") {
+            continue;
+        }
         if !line.starts_with('/') {
             return None;
         }
@@ -198,7 +202,8 @@ mod tests {
     fn sessions_are_read_from_connections_and_dumps() {
         let answer = " /10.0.0.1:33336[0](queued=0,recved=1,sent=0)\n \
              /10.0.0.1:2[1](queued=0,sid=0x100000f0a2b0001,lop=PING,to=6000)\n \
-             /10.0.0.1:3[1](queued=0,sid=0xff00000000000000)\n\n";
+             /10.0.0.1:3[1](queued=0,sid=0xff00000000000000)\n \
+             null[0](queued=0,recved=3,sent=3,sid=0x100000f0a2b0002)\n\n";
         let ids = parse_connections(answer).expect("connections");
         assert_eq!(ids, [0xff00_0000_0000_0000_u64.cast_signed(), 0x0100_000f_0a2b_0001]);
         assert_eq!(parse_connections(""), Some(vec![]));
