@@ -22,15 +22,11 @@ pub(super) fn by(
     is_fifo: bool,
     wrong: impl Fn(&Values, Option<u32>) -> Option<Core>,
 ) -> Shortcut {
-    let mut values = match Values::of(operations) {
-        None => return Shortcut::None,
-        Some(Err(core)) => return Shortcut::Violated { core },
-        Some(Ok(values)) => values,
+    let mut values = match Values::sound(operations) {
+        Ok(values) => values,
+        Err(decided) => return decided,
     };
     let from = values.first_open();
-    if let Some(core) = values.invented() {
-        return Shortcut::Violated { core };
-    }
     let Some(core) = wrong(&values, None) else { return Shortcut::Linearizable };
     if values.open.is_empty() {
         return Shortcut::Violated { core };

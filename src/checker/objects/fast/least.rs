@@ -37,14 +37,10 @@ struct Stay {
 }
 
 pub(in crate::checker::objects) fn decide(operations: &[Timed<Operation>]) -> Shortcut {
-    let values = match Values::of(operations) {
-        None => return Shortcut::None,
-        Some(Err(core)) => return Shortcut::Violated { core },
-        Some(Ok(values)) => values,
+    let values = match Values::sound(operations) {
+        Ok(values) => values,
+        Err(decided) => return decided,
     };
-    if let Some(core) = values.invented() {
-        return Shortcut::Violated { core };
-    }
     let moments = Moments::of(&values);
     let core = match Placing::new(&values, &moments, None).order() {
         Ok(order) => return Shortcut::Ordered { order },

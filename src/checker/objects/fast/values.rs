@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+use super::Shortcut;
 use crate::checker::objects::Atom;
 use crate::checker::objects::models::container::{Operation, Taken};
 use crate::checker::objects::seen::{NEVER, Timed};
@@ -28,6 +29,16 @@ pub(super) struct Values<'a> {
 pub(super) type Core = Vec<usize>;
 
 impl<'a> Values<'a> {
+    /// Values that each went in before they came out, and came out once; else what that decides.
+    pub fn sound(operations: &'a [Timed<Operation>]) -> Result<Values<'a>, Shortcut> {
+        let violated = |core| Shortcut::Violated { core };
+        let values = Values::of(operations).ok_or(Shortcut::None)?.map_err(violated)?;
+        match values.invented() {
+            Some(core) => Err(violated(core)),
+            None => Ok(values),
+        }
+    }
+
     /// `None` where a value went in twice. An error is a value that came out twice.
     pub fn of(operations: &'a [Timed<Operation>]) -> Option<Result<Values<'a>, Core>> {
         let mut lives: IndexMap<&Atom, Life, FxBuildHasher> = IndexMap::default();
