@@ -7,6 +7,7 @@
 
 mod between;
 mod classify;
+mod effort;
 mod names;
 mod part;
 mod prefix;

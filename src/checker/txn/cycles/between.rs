@@ -6,8 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use super::effort::Effort;
 use super::part::Part;
-use super::search::POLL;
 use crate::checker::txn::table::NONE;
 
 /// The tables of the searches, for one component and edges of some kinds.
@@ -20,10 +20,7 @@ pub struct Between<'a> {
     marks: Vec<Mark>,
     sides: [Side; 2],
     round: u32,
-    /// Nodes visited in all searches.
-    pub work: u64,
-    exhausted: &'a dyn Fn() -> bool,
-    pub gave_up: bool,
+    pub effort: Effort<'a>,
 }
 
 /// What is known of a node, by side.
@@ -66,8 +63,8 @@ impl<'a> Between<'a> {
             }
         }
         let marks = vec![Mark { seen: [0; 2], nearer: [NONE; 2] }; nodes];
-        let (sides, round, work, gave_up) = (Default::default(), 0, 0, false);
-        Between { part, mask, starts, sources, marks, sides, round, work, exhausted, gave_up }
+        let (sides, effort) = (Default::default(), Effort::new(exhausted));
+        Between { part, mask, starts, sources, marks, sides, round: 0, effort }
     }
 
     /// The nodes of a shortest way between two that differ, both ends included, through nodes that are
@@ -81,7 +78,7 @@ impl<'a> Between<'a> {
         }
         loop {
             let [ahead, back] = self.sides.each_ref().map(Side::width);
-            if ahead == 0 || back == 0 || self.gave_up {
+            if ahead == 0 || back == 0 || self.effort.gave_up {
                 return None;
             }
             if let Some(middle) = self.widen(if ahead <= back { AHEAD } else { BACK }, &allowed) {
@@ -96,7 +93,7 @@ impl<'a> Between<'a> {
         while self.sides[side].open < end {
             let node = self.sides[side].reached[self.sides[side].open];
             self.sides[side].open += 1;
-            if self.spent() {
+            if self.effort.spent() {
                 return None;
             }
             let edges = match side {
@@ -138,14 +135,6 @@ impl<'a> Between<'a> {
         way.reverse();
         way.extend(to_end(BACK).skip(1));
         way
-    }
-
-    fn spent(&mut self) -> bool {
-        self.work += 1;
-        if self.work.is_multiple_of(POLL) && (self.exhausted)() {
-            self.gave_up = true;
-        }
-        self.gave_up
     }
 }
 

@@ -127,15 +127,15 @@ impl<'a> Classifier<'a> {
                 count += 1;
                 best.offer(way);
             }
-            if search.gave_up || (count > 0 && search.work > COUNTING) {
+            if search.effort.gave_up || (count > 0 && search.effort.work > COUNTING) {
                 break;
             }
         }
-        if search.gave_up && count == 0 {
+        if search.effort.gave_up && count == 0 {
             self.give_up(Class::Single, tag);
         }
         if count > 0 {
-            if search.gave_up || search.work > COUNTING {
+            if search.effort.gave_up || search.effort.work > COUNTING {
                 self.cycles.more.push(name(Class::Single, tag));
             }
             for way in best.ways {
@@ -165,7 +165,7 @@ impl<'a> Classifier<'a> {
         }
         if told > 0 {
             self.found(Class::Nonadjacent, tag, 1);
-        } else if search.gave_up {
+        } else if search.effort.gave_up {
             self.give_up(Class::Nonadjacent, tag);
         }
     }

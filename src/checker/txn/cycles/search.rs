@@ -1,10 +1,8 @@
 //! Shortest paths, breadth first, with tables that are used again.
 
+use super::effort::Effort;
 use crate::checker::txn::graph::Successors;
 use crate::checker::txn::table::NONE;
-
-/// How many nodes are visited between two looks at the budget.
-pub const POLL: u64 = 4096;
 
 /// The tables of a search, for graphs of one size.
 pub struct Search<'a> {
@@ -13,10 +11,7 @@ pub struct Search<'a> {
     parent: Vec<u32>,
     round: u32,
     queue: Vec<u32>,
-    /// Nodes visited in all searches.
-    pub work: u64,
-    exhausted: &'a dyn Fn() -> bool,
-    pub gave_up: bool,
+    pub effort: Effort<'a>,
 }
 
 impl<'a> Search<'a> {
@@ -26,9 +21,7 @@ impl<'a> Search<'a> {
             parent: vec![NONE; nodes],
             round: 0,
             queue: Vec::new(),
-            work: 0,
-            exhausted,
-            gave_up: false,
+            effort: Effort::new(exhausted),
         }
     }
 
@@ -48,7 +41,7 @@ impl<'a> Search<'a> {
         let mut next = 0;
         while let Some(node) = self.queue.get(next).copied() {
             next += 1;
-            if self.spent() {
+            if self.effort.spent() {
                 return false;
             }
             for edge in graph.range(node) {
@@ -78,13 +71,5 @@ impl<'a> Search<'a> {
         }
         way.reverse();
         way
-    }
-
-    fn spent(&mut self) -> bool {
-        self.work += 1;
-        if self.work.is_multiple_of(POLL) && (self.exhausted)() {
-            self.gave_up = true;
-        }
-        self.gave_up
     }
 }

@@ -40,7 +40,7 @@ pub fn shortest<G: Successors>(
             way.extend(apart.then_some(to));
             best.offer(way);
         }
-        if search.gave_up {
+        if search.effort.gave_up {
             break;
         }
     }

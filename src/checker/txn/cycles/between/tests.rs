@@ -64,5 +64,5 @@ fn a_search_ends_with_the_time_and_says_so() {
     let graph = edges.into_graph();
     let part = parts(&graph, &components(&Plain::whole(&graph))).next().unwrap();
     let mut between = Between::new(&part, rel::WW, &|| true);
-    assert_eq!((between.way(0, 9_999, |_| true), between.gave_up), (None, true));
+    assert_eq!((between.way(0, 9_999, |_| true), between.effort.gave_up), (None, true));
 }
